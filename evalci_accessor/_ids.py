@@ -1,0 +1,147 @@
+"""From ids of any dtype to integer codes, hashed once and never passed through float."""
+
+from __future__ import annotations
+
+import dataclasses
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor._warn import warn
+from evalci_accessor.exceptions import ClusterError, ClusterIdWarning
+from evalci_accessor.stats._validate import IntArray
+
+_FLOAT_EXACT = 2**53
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Codes:
+    """Ids as codes 0..size-1, -1 where the id is missing; not every code need occur.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+    size : int
+    label : callable
+        The id of a code.
+    """
+
+    codes: IntArray
+    size: int
+    label: Callable[[int], Any]
+
+
+def encode(values: Any, name: str) -> Codes:
+    """Codes of a one-dimensional array, Index, Series or extension array."""
+    if isinstance(values, pd.Series):
+        values = values.array
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        category = pd.Categorical(values)
+        labels = category.categories
+        _warn_lookalikes(labels, name)
+        return Codes(codes=np.asarray(category.codes, dtype=np.int64), size=len(labels), label=labels.__getitem__)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu" and len(values):
+        numbers = np.asarray(values)
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low < 2 * len(numbers) + 1024:  # dense integers are their own codes
+            codes = (numbers - numbers.dtype.type(low)).astype(np.int64)
+            return Codes(codes=codes, size=high - low + 1, label=lambda code: low + int(code))
+    if isinstance(dtype, np.dtype) and dtype.kind == "f":
+        _refuse_rounded(np.asarray(values), name)
+    if isinstance(dtype, np.dtype) and dtype.kind in "US":  # numpy's own strings: pandas hashes objects
+        values = np.asarray(values).astype(object)
+    try:
+        codes, uniques = pd.factorize(values, use_na_sentinel=True)
+    except TypeError as error:
+        raise ClusterError(
+            f"{name!r} holds values that cannot be told apart by hashing ({error}). Ids must be numbers, strings, dates or "
+            "tuples; turn lists or dicts into strings first."
+        ) from error
+    _warn_lookalikes(uniques, name)
+    return Codes(codes=np.asarray(codes, dtype=np.int64), size=len(uniques), label=uniques.__getitem__)
+
+
+def _refuse_rounded(values: np.ndarray, name: str) -> None:
+    with np.errstate(invalid="ignore"):
+        big = np.abs(values) >= _FLOAT_EXACT
+    if big.any():
+        raise ClusterError(
+            f"{name!r} holds {int(big.sum())} ids as floating point numbers of {_FLOAT_EXACT} (2**53) or more, where "
+            "neighbouring whole numbers are rounded into one, so clusters may already have merged. Read the column as "
+            "'Int64' or as strings instead (a missing id turns int64 into float64)."
+        )
+
+
+def _canonical(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _warn_lookalikes(labels: Any, name: str) -> None:
+    """Warn of ids that differ only in Unicode form or in white space; they stay apart."""
+    texts = [label for label in labels if isinstance(label, str)] if _may_be_text(labels) else []
+    if not texts:
+        return
+    joined = "\x00".join(texts)
+    if joined.isascii() and not _odd_space(joined):
+        return
+    seen: dict[str, str] = {}
+    pairs = []
+    for text in texts:
+        other = seen.setdefault(_canonical(text), text)
+        if other != text:
+            pairs.append((other, text))
+    if pairs:
+        shown = "; ".join(f"{ascii(a)} and {ascii(b)}" for a, b in pairs[:5])
+        warn(
+            f"{len(pairs)} id(s) in {name!r} look like another one but for Unicode form or white space and were kept apart: "
+            f"{shown}. If they mean the same, normalise them first, as with .str.normalize('NFC').str.split().str.join(' ').",
+            ClusterIdWarning,
+        )
+
+
+def _may_be_text(labels: Any) -> bool:
+    dtype = getattr(labels, "dtype", None)
+    return not (isinstance(dtype, np.dtype) and dtype.kind in "iufbmM")
+
+
+def _odd_space(joined: str) -> bool:
+    return (
+        any(mark in joined for mark in ("  ", " \x00", "\x00 ", "\t", "\n", "\r"))
+        or joined.startswith(" ")
+        or joined.endswith(" ")
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """Groups of rows in order of first appearance.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+    size : int
+    first : ndarray of int, shape (size,)
+        Position of the first row of each group.
+    """
+
+    codes: IntArray
+    size: int
+    first: IntArray
+
+
+def group_rows(keys: list[Any], names: list[str]) -> Groups:
+    """Group rows by one or several keys; a missing key is a group of its own."""
+    joint: IntArray | None = None
+    for values, name in zip(keys, names, strict=True):
+        coded = encode(values, name)
+        codes = np.where(coded.codes < 0, coded.size, coded.codes)
+        joint = codes if joint is None else pd.factorize(joint)[0].astype(np.int64) * (coded.size + 1) + codes
+    assert joint is not None
+    codes, uniques = pd.factorize(joint)
+    first = np.empty(len(uniques), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return Groups(codes=codes.astype(np.int64), size=len(uniques), first=first)

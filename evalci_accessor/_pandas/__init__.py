@@ -1,0 +1,1 @@
+"""Accessors for DataFrame and Series."""

@@ -1,0 +1,458 @@
+"""The accessors: a signature, a docstring and one call a method."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from evalci_accessor._pandas import methods
+from evalci_accessor._pandas.columns import ArrayLike
+from evalci_accessor._present import RateOptions
+from evalci_accessor._typing import (
+    Alternative,
+    ClusterMethod,
+    DegreesOfFreedom,
+    IccMethod,
+    NanPolicy,
+    ProportionMethod,
+)
+
+Spec: TypeAlias = Hashable | ArrayLike
+Specs: TypeAlias = Spec | Sequence[Hashable | ArrayLike]
+
+
+class DataFrameAccessor:
+    """Honest intervals for a frame with one row a score: ``df.evalci``."""
+
+    def __init__(self, obj: pd.DataFrame) -> None:
+        self._obj = obj
+
+    def proportion_ci(
+        self,
+        *,
+        score: Spec = "score",
+        by: Specs | None = None,
+        method: ProportionMethod = "wilson",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+    ) -> pd.DataFrame:
+        r"""Textbook interval of a pass rate, which takes every row as independent.
+
+        Parameters
+        ----------
+        score : label or array_like, default "score"
+            Scores in [0, 1]: a column, an index level, a Series with the frame's index, or an array by position.
+        by : label, array_like or list of these, optional
+            What the rows of the result are: one row a distinct key, in order of first appearance. A missing key is a
+            key of its own. (The xarray accessor's ``dim`` has the opposite sense: it names what is reduced.)
+        method : {"wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"}
+            Which interval.
+        alternative : {"two-sided", "less", "greater"}
+            ``"greater"`` gives a lower limit (the upper is 1), ``"less"`` an upper one (the lower is 0).
+        confidence_level : float, default 0.95
+            Nominal level.
+        nan_policy : {"raise", "omit"}
+            What to do about missing scores. ``"omit"`` leaves them out and says how many.
+
+        Returns
+        -------
+        DataFrame
+            The keys, then ``estimate, std_error, ci_low, ci_high, df, n, n_clusters, cluster, icc, design_effect, n_eff,
+            method, confidence_level``, as `cluster_ci` has them. Here every row counts as a cluster of its own.
+
+        Raises
+        ------
+        ColumnNotFoundError, AmbiguousNameError, AlignmentError
+            A name or array that does not fit.
+        ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
+            Scores that are text, outside [0, 1], missing, or infinite.
+
+        See Also
+        --------
+        cluster_ci : The interval to report where items come in clusters.
+
+        Notes
+        -----
+        Wilson: :math:`(p + z^2/2n \pm z\sqrt{p(1-p)/n + z^2/4n^2})/(1 + z^2/n)`. It assumes independent items; with
+        clusters it is too narrow by ``design_effect().width_ratio``. For scores between 0 and 1 it is conservative.
+
+        References
+        ----------
+        Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion. Statistical Science
+        16, 101-133. https://doi.org/10.1214/ss/1009213286
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> df.evalci.proportion_ci(by="model")[["model", "estimate", "ci_low", "ci_high", "n"]].round(3)
+             model  estimate  ci_low  ci_high    n
+        0    atlas     0.700   0.633    0.759  200
+        1   boreal     0.755   0.691    0.809  200
+        2  cascade     0.620   0.551    0.684  200
+        """
+        return methods.proportion_ci(
+            self._obj,
+            score=score,
+            by=by,
+            method=method,
+            alternative=alternative,
+            confidence_level=confidence_level,
+            nan_policy=nan_policy,
+        )
+
+    def cluster_ci(
+        self,
+        cluster: Spec,
+        *,
+        score: Spec = "score",
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> pd.DataFrame:
+        r"""Interval of a pass rate (or mean score) whose items come in clusters.
+
+        Parameters
+        ----------
+        cluster : label or array_like
+            What the items share: a document, a conversation, a template. A column, an index level, a Series with the
+            frame's index, or an array by position.
+        score : label or array_like, default "score"
+            The scores, numbers or booleans. Fractions are welcome.
+        by : label, array_like or list of these, optional
+            What the rows of the result are: one row a distinct key, in order of first appearance. A missing key is a
+            key of its own. (The xarray accessor's ``dim`` has the opposite sense: it names what is reduced.)
+        weights : label or array_like, optional
+            Weights >= 0 of the rows; their scale does not matter and a row of weight 0 is absent. The estimate is the
+            weighted (Hajek) mean, its variance the linearised one.
+        method : str, default "auto"
+            ``"auto"`` is ``"icc_averaged"`` for scores in [0, 1] and ``"cr2"`` for others. Further: ``"cr0"``, ``"cr1"``,
+            ``"cr2"``, ``"cr3"`` (t); ``"wald"``, ``"wilson"``, ``"clopper_pearson"`` on the effective sample size with t;
+            ``"logit"``; ``"korn_graubard"``; ``"bootstrap_percentile"``, ``"bootstrap_bca"``, ``"bootstrap_t"``, and
+            ``"bootstrap_exact"`` (equal sizes and whole scores only).
+        df : {"auto", "clusters", "satterthwaite"}
+            Degrees of freedom of the methods with a t quantile: G - 1, or Bell and McCaffrey's; ``"auto"`` takes the
+            latter for ``"cr2"`` and the former elsewhere.
+        alternative : {"two-sided", "less", "greater"}
+            ``"greater"`` gives a lower limit only, ``"less"`` an upper one.
+        confidence_level : float, default 0.95
+            Nominal level.
+        nan_policy : {"raise", "omit"}
+            What to do about missing scores. ``"omit"`` leaves them out and says how many.
+        n_resamples : int, default 9999
+            Resamples of the bootstrap methods that draw.
+        rng : None, int, SeedSequence, BitGenerator or Generator
+            Randomness of these methods: the same seed gives the same numbers, whatever the order of the rows.
+
+        Returns
+        -------
+        DataFrame
+            The keys, then ``estimate`` (the mean of the scores; no method moves it), ``std_error``, ``ci_low``,
+            ``ci_high``, ``df``, ``n`` (scores), ``n_clusters``, ``cluster`` (name), ``icc``, ``design_effect``, ``n_eff``
+            (effective sample size), ``method`` (what ran) and ``confidence_level``.
+
+        Raises
+        ------
+        ColumnNotFoundError, AmbiguousNameError, AlignmentError
+            A name or array that does not fit.
+        ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
+            Scores that are text, outside the method's range, missing, or infinite.
+        ClusterError, MissingClusterError
+            A single cluster, or rows without a cluster id.
+        WeightError, MethodError
+            Weights or options that cannot be used.
+
+        Warns
+        -----
+        FewClustersWarning, DominantClusterWarning, DegenerateRateWarning, RareOutcomeWarning, InformativeSizeWarning,
+        SingletonClusterWarning, EffectiveSizeWarning, BootstrapWarning, MissingScoreWarning, ClusterIdWarning
+            Each says of which group it speaks. The interval is given all the same.
+
+        See Also
+        --------
+        design_effect : How clustered the scores are, and by what.
+
+        Notes
+        -----
+        The default solves :math:`\sum_k w_k I_L(p n_k, (1-p) n_k + 1) = \alpha/2` for the lower limit and the mirror image
+        for the upper: the tail of Clopper and Pearson at the effective sample size
+        :math:`n_k = M/(1 + (M/G^* - 1)\rho_k)`, averaged over the posterior :math:`w_k` of the intracluster correlation
+        :math:`\rho`, with :math:`G^* = M^2/\sum m_g^2`. It assumes that clusters are independent and exchangeable given
+        their sizes; a guard widens it where rates go with sizes.
+
+        References
+        ----------
+        Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive
+        counts estimated from survey data. Survey Methodology 24, 193-201.
+
+        Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and hypothesis
+        testing in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.
+        https://doi.org/10.1080/07350015.2016.1247004
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> answer = df.evalci.cluster_ci("doc_id", by="model")
+        >>> answer[["model", "estimate", "ci_low", "ci_high", "n", "n_clusters", "n_eff"]].round(3)
+             model  estimate  ci_low  ci_high    n  n_clusters  n_eff
+        0    atlas     0.700   0.589    0.797  200          40  90.0
+        """
+        return methods.cluster_ci(
+            self._obj,
+            cluster,
+            score=score,
+            by=by,
+            weights=weights,
+            nan_policy=nan_policy,
+            options=RateOptions(
+                method=method,
+                df=df,
+                alternative=alternative,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def design_effect(
+        self,
+        cluster: Specs | None = None,
+        *,
+        score: Spec = "score",
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        icc_method: IccMethod = "anova",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+    ) -> pd.DataFrame:
+        r"""How clustered the scores are, by what, and how far too narrow a naive interval is.
+
+        Parameters
+        ----------
+        cluster : label, array_like or list of these, optional
+            One clustering, or several to compare. With none, every column and index level that repeats its values is
+            tried, except the score, the keys and the weights, yes/no columns and fractional measurements.
+        score, by, weights, nan_policy
+            As in `cluster_ci`.
+        icc_method : {"anova", "fleiss_cuzick", "pairwise", "posterior"}
+            Estimator of the ICC; ``"posterior"`` is the mean of the posterior over which the default interval averages.
+        confidence_level : float, default 0.95
+            Level of the ICC's interval.
+
+        Returns
+        -------
+        DataFrame
+            For each key one row a clustering, the largest design effect first: ``cluster``, ``icc``, ``icc_low``,
+            ``icc_high``, ``design_effect``, ``n_eff``, ``width_ratio`` (how many times too narrow an interval for
+            independent items is), ``n``, ``n_clusters``, ``effective_clusters`` (Kish's), ``largest_share``, ``size_min``,
+            ``size_median``, ``size_max``, ``icc_method``, ``confidence_level``.
+
+        Raises
+        ------
+        ColumnNotFoundError, AmbiguousNameError, AlignmentError, ScoreTypeError, MissingScoreError, ScoreError, ClusterError, \
+MissingClusterError, WeightError, MethodError
+            As in `cluster_ci`.
+
+        Notes
+        -----
+        :math:`\mathrm{Deff} = 1 + (\sum m_g^2/M - 1)\max(\rho, 0)`, and ``width_ratio`` is its root. The ANOVA estimate is
+        :math:`(MSB - MSW)/(MSB + (n_0 - 1)MSW)`; it may be negative, which counts as 0 in Deff. The ICC's interval has
+        quantiles of the posterior for scores in [0, 1], so it does not reach below 0; otherwise it is Searle's F interval,
+        which assumes normal scores. Comparing clusterings assumes nothing, but each row takes its own clusters as
+        independent.
+
+        References
+        ----------
+        Kish, L. (1965). Survey Sampling. Wiley.
+
+        Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data. Biometrics
+        55, 137-148. https://doi.org/10.1111/j.0006-341x.1999.00137.x
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
+        >>> df.evalci.design_effect()[["cluster", "icc", "design_effect", "width_ratio", "n_clusters"]].round(2)
+                   cluster   icc  design_effect  width_ratio  n_clusters
+        0           doc_id  0.30           2.20         1.48          40
+        """
+        return methods.design_effect(
+            self._obj,
+            cluster,
+            score=score,
+            by=by,
+            weights=weights,
+            icc_method=icc_method,
+            confidence_level=confidence_level,
+            nan_policy=nan_policy,
+        )
+
+
+class SeriesAccessor:
+    """Honest intervals for a Series of scores: ``s.evalci``."""
+
+    def __init__(self, obj: pd.Series) -> None:
+        self._obj = obj
+
+    def proportion_ci(
+        self,
+        *,
+        by: Specs | None = None,
+        method: ProportionMethod = "wilson",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+    ) -> pd.DataFrame:
+        """Textbook interval of a pass rate, which takes every score as independent.
+
+        Parameters
+        ----------
+        by : label, array_like or list of these, optional
+            What the rows of the result are: an index level, a Series with the same index, or an array by position.
+        method, alternative, confidence_level, nan_policy
+            As in `DataFrameAccessor.proportion_ci`, whose formula, assumption and source hold here too.
+
+        Returns
+        -------
+        DataFrame
+            As `DataFrameAccessor.proportion_ci`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DataFrameAccessor.proportion_ci`.
+
+        Examples
+        --------
+        >>> import pandas as pd, evalci_accessor
+        >>> pd.Series([True] * 7 + [False] * 13).evalci.proportion_ci()[["estimate", "ci_low", "ci_high"]].round(4)
+           estimate  ci_low  ci_high
+        0      0.35  0.1812   0.5671
+        """
+        return methods.proportion_ci(
+            self._obj,
+            score=self._obj,
+            by=by,
+            method=method,
+            alternative=alternative,
+            confidence_level=confidence_level,
+            nan_policy=nan_policy,
+        )
+
+    def cluster_ci(
+        self,
+        cluster: Spec,
+        *,
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> pd.DataFrame:
+        """Interval of a pass rate (or mean score) whose items come in clusters.
+
+        Parameters
+        ----------
+        cluster, by, weights
+            An index level, a Series with the same index, or an array by position.
+        method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As in `DataFrameAccessor.cluster_ci`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        DataFrame
+            As `DataFrameAccessor.cluster_ci`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DataFrameAccessor.cluster_ci`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
+        >>> scores = df.set_index("doc_id")["score"]
+        >>> scores.evalci.cluster_ci("doc_id")[["estimate", "ci_low", "ci_high", "n_clusters"]].round(3)
+           estimate  ci_low  ci_high  n_clusters
+        0       0.7   0.589    0.797          40
+        """
+        return methods.cluster_ci(
+            self._obj,
+            cluster,
+            score=self._obj,
+            by=by,
+            weights=weights,
+            nan_policy=nan_policy,
+            options=RateOptions(
+                method=method,
+                df=df,
+                alternative=alternative,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def design_effect(
+        self,
+        cluster: Specs | None = None,
+        *,
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        icc_method: IccMethod = "anova",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+    ) -> pd.DataFrame:
+        """How clustered the scores are, by what, and how far too narrow a naive interval is.
+
+        Parameters
+        ----------
+        cluster : label, array_like or list of these, optional
+            Index levels, Series or arrays; with none, every index level that repeats its values is tried.
+        by, weights, icc_method, confidence_level, nan_policy
+            As in `DataFrameAccessor.design_effect`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        DataFrame
+            As `DataFrameAccessor.design_effect`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DataFrameAccessor.design_effect`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
+        >>> scores = df.set_index(["doc_id", "template_id"])["score"]
+        >>> scores.evalci.design_effect()[["cluster", "design_effect", "n_clusters"]].round(2)
+               cluster  design_effect  n_clusters
+        0       doc_id           2.20          40
+        """
+        return methods.design_effect(
+            self._obj,
+            cluster,
+            score=self._obj,
+            by=by,
+            weights=weights,
+            icc_method=icc_method,
+            confidence_level=confidence_level,
+            nan_policy=nan_policy,
+        )

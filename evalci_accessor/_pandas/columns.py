@@ -1,0 +1,123 @@
+"""Find what the caller named: a column, an index level, or an array that fits the rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from evalci_accessor._warn import examples
+from evalci_accessor.exceptions import AlignmentError, AmbiguousNameError, ColumnNotFoundError, MethodError
+
+Frame: TypeAlias = pd.DataFrame | pd.Series
+ArrayLike: TypeAlias = np.ndarray | pd.Series | pd.Index | ExtensionArray
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Column:
+    """Values, one a row, and what to call them."""
+
+    values: Any
+    name: str
+
+
+def columns_of(data: Frame) -> pd.Index:
+    """Columns of a frame; none for a Series."""
+    if isinstance(data, pd.Series):
+        return pd.Index([])
+    if isinstance(data.columns, pd.MultiIndex):
+        shown = examples(map(repr, data.columns))
+        raise AmbiguousNameError(
+            f"The frame has columns in {data.columns.nlevels} levels ({shown}), of which a name cannot pick one. Flatten them "
+            "first: df.columns = ['_'.join(map(str, c)) for c in df.columns]."
+        )
+    return data.columns
+
+
+def find(data: Frame, spec: Any, role: str) -> Column:
+    """Values of what ``spec`` names; ``role`` is the argument's name, for messages and for unnamed arrays."""
+    if isinstance(spec, pd.Series):
+        return Column(_aligned(data, spec, role), _name(spec.name, role))
+    if isinstance(spec, (np.ndarray, pd.Index, ExtensionArray)):
+        if getattr(spec, "ndim", 1) != 1:
+            raise AlignmentError(f"`{role}` is an array with {spec.ndim} dimensions; it must have one, with an entry a row.")
+        if len(spec) != len(data):
+            raise AlignmentError(
+                f"`{role}` is an array of {len(spec)} entries for {len(data)} rows. An array goes by position and must have "
+                "one entry a row; a Series with the frame's index goes by label."
+            )
+        return Column(spec, _name(getattr(spec, "name", None), role))
+    if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
+        raise MethodError(
+            f"`{role}` must be one name, or an array or Series with an entry a row; got {type(spec).__name__}. "
+            "Turn a list of ids into an array with numpy.asarray(...)."
+        )
+    return Column(_by_name(data, spec, role), str(spec))
+
+
+def _name(name: Any, role: str) -> str:
+    return role if name is None else str(name)
+
+
+def _by_name(data: Frame, name: Hashable, role: str) -> Any:
+    columns = columns_of(data)
+    levels = [level for level in data.index.names if level is not None]
+    in_columns, in_levels = name in columns, levels.count(name)
+    if in_columns and in_levels:
+        raise AmbiguousNameError(f"{role}={name!r} is both a column and an index level; rename one of them.")
+    if in_columns:
+        place = columns.get_loc(name)
+        if not isinstance(place, int):
+            count = int(np.sum(columns == name))
+            raise AmbiguousNameError(f"{role}={name!r} names {count} columns; column names must be unique to be picked by.")
+        return data.iloc[:, place]
+    if in_levels > 1:
+        raise AmbiguousNameError(f"{role}={name!r} names {in_levels} index levels; level names must be unique.")
+    if in_levels:
+        return data.index.get_level_values(name)
+    raise ColumnNotFoundError(_not_found(data, name, role, levels))
+
+
+def _not_found(data: Frame, name: Hashable, role: str, levels: list[Any]) -> str:
+    import difflib
+
+    columns = columns_of(data)
+    available = [*columns, *levels]
+    close = difflib.get_close_matches(str(name), [str(label) for label in available], n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    if role in ("score", "weights") and isinstance(data, pd.DataFrame):
+        numeric = [
+            c for c, dtype in zip(columns, data.dtypes, strict=True)
+            if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
+        ]  # fmt: skip
+        fits = f"Columns that could be it: {examples(map(repr, numeric))}." if numeric else "No column is numeric."
+    else:
+        fits = f"Available: {examples(map(repr, available), 20)}." if available else "There are no columns or named levels."
+    return f"{role}={name!r} is neither a column nor an index level.{hint} {fits} Pass {role}=<name>."
+
+
+def _aligned(data: Frame, series: pd.Series, role: str) -> pd.Series:
+    """The Series in the order of the rows; it must cover their index exactly."""
+    if series.index.equals(data.index):
+        return series
+    unique = series.index.is_unique and data.index.is_unique
+    if unique and len(series) == len(data):
+        order = series.index.get_indexer(data.index)
+        if (order >= 0).all():
+            return series.iloc[order]
+    missing = data.index.difference(series.index)
+    extra = series.index.difference(data.index)
+    reason = (
+        f"{len(missing)} row label(s) are not in it ({examples(map(repr, missing))}), {len(extra)} of its labels are not in "
+        f"the rows ({examples(map(repr, extra))})"
+        if len(missing) or len(extra)
+        else "labels repeat, so rows cannot be told apart by them"
+    )
+    raise AlignmentError(
+        f"The Series passed as `{role}` does not cover the index of the data exactly: {reason}. A Series aligns by index; "
+        "pass .to_numpy() to go by position."
+    )

@@ -1,0 +1,142 @@
+"""Rows to cluster totals."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor._ids import Codes, Groups, encode, group_rows
+from evalci_accessor._pandas.columns import Column, Frame, find
+from evalci_accessor._present import Sample
+from evalci_accessor._scores import check_scores, check_weights, to_float
+from evalci_accessor._typing import NanPolicy
+from evalci_accessor._warn import examples
+from evalci_accessor.exceptions import MissingClusterError
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.totals import ClusterTotals
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Checked scores, groups and weights of a call, before any clustering.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n,)
+        nan where missing.
+    keep : ndarray of bool, shape (n,), or None
+        Rows with a score; None for all.
+    groups : Groups or None
+    keys : list of Column
+        What the groups were made of.
+    weights : ndarray of float, shape (n,), or None
+    score_range : tuple of float
+        Least and greatest score.
+    binary : bool
+        Whether all scores are 0 or 1.
+    """
+
+    scores: FloatArray
+    keep: BoolArray | None
+    groups: Groups | None
+    keys: list[Column]
+    weights: FloatArray | None
+    score_range: tuple[float, float]
+    binary: bool
+
+    @property
+    def bounded(self) -> bool:
+        """Whether all scores lie in [0, 1]; true without scores."""
+        return not (self.score_range[0] < 0 or self.score_range[1] > 1)
+
+    @property
+    def n_groups(self) -> int:
+        return 1 if self.groups is None else self.groups.size
+
+    def group_label(self, h: int) -> str:
+        """Words for a group, as ``model='A', lang='en'``."""
+        if self.groups is None:
+            return ""
+        row = self.groups.first[h]
+        return ", ".join(f"{key.name}={_plain(_at(key.values, row))!r}" for key in self.keys)
+
+    def kept(self, values: Any) -> Any:
+        return values if self.keep is None else values[self.keep]
+
+
+def _at(values: Any, row: int) -> Any:
+    return values.iloc[row] if isinstance(values, pd.Series) else values[row]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPolicy) -> Rows:
+    """Find and check scores, groups and weights."""
+    column = find(data, score, "score")
+
+    def where(row: int) -> str:
+        return f"row {_plain(data.index[row])!r}"
+
+    scores = to_float(column.values, column.name)
+    keep = check_scores(scores, column.name, nan_policy, where)
+    weight: FloatArray | None = None
+    if weights is not None:
+        found = find(data, weights, "weights")
+        weight = to_float(found.values, found.name)
+        check_weights(weight, found.name, where)
+    keys = [find(data, spec, "by") for spec in (by if isinstance(by, (list, tuple)) else [by])] if by is not None else []
+    groups = group_rows([key.values for key in keys], [key.name for key in keys]) if keys else None
+    used = scores if keep is None else scores[keep]
+    score_range = (float(used.min()), float(used.max())) if used.size else (np.nan, np.nan)
+    binary = bool(((used == 0) | (used == 1)).all())
+    return Rows(scores=scores, keep=keep, groups=groups, keys=keys, weights=weight, score_range=score_range, binary=binary)
+
+
+def add_up(data: Frame, rows: Rows, cluster: Column | None) -> Sample:
+    """Totals of each cluster in each group; without a cluster each group is one."""
+    n = len(rows.scores)
+    coded = Codes(codes=np.zeros(n, dtype=np.int64), size=1, label=lambda code: code)
+    if cluster is not None:
+        coded = encode(cluster.values, cluster.name)
+        _refuse_missing(data, rows, coded.codes, cluster.name)
+    groups = None if rows.groups is None else rows.kept(rows.groups.codes)
+    totals = ClusterTotals.from_rows(
+        rows.kept(rows.scores), rows.kept(coded.codes), n_clusters=coded.size, groups=groups, n_groups=rows.n_groups,
+        weights=None if rows.weights is None else rows.kept(rows.weights), bounded=rows.bounded, binary=rows.binary,
+    )  # fmt: skip
+    n_missing, n_lost = _count_missing(rows, coded.codes, totals)
+    return Sample(
+        totals=totals, cluster=None if cluster is None else cluster.name, cluster_label=lambda c: _plain(coded.label(c)),
+        group_label=rows.group_label, n_missing=n_missing, n_lost=n_lost,
+        score_range=rows.score_range,
+    )  # fmt: skip
+
+
+def _refuse_missing(data: Frame, rows: Rows, codes: IntArray, name: str) -> None:
+    lacking = codes < 0
+    if rows.keep is not None:
+        lacking &= rows.keep  # a row without a score is left out anyway
+    if not lacking.any():
+        return
+    at = np.flatnonzero(lacking)
+    whole = "all" if len(at) == len(codes) else str(len(at))
+    raise MissingClusterError(
+        f"{whole} of {len(codes)} rows have no cluster id in {name!r}: rows "
+        f"{examples(repr(_plain(data.index[row])) for row in at)}. They are neither one cluster nor none. Leave them out "
+        f"knowingly with dropna(subset=[{name!r}]), or give each an id of its own if they share nothing."
+    )
+
+
+def _count_missing(rows: Rows, codes: IntArray, totals: ClusterTotals) -> tuple[IntArray, int]:
+    """Scores left out by group, and clusters that lost all their scores."""
+    if rows.keep is None:
+        return np.zeros(rows.n_groups, dtype=np.int64), 0
+    gone = ~rows.keep
+    groups = np.zeros(len(codes), dtype=np.int64) if rows.groups is None else rows.groups.codes
+    lost = np.setdiff1d(codes[gone & (codes >= 0)], totals.cluster)
+    return np.bincount(groups[gone], minlength=rows.n_groups), len(lost)

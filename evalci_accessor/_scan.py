@@ -1,0 +1,71 @@
+"""Which columns or coordinates could be a clustering that someone forgot?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor._warn import examples, warn
+from evalci_accessor.exceptions import ScanWarning
+from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats.totals import ClusterTotals
+
+
+def usable(candidates: dict[str, Any]) -> set[str]:
+    """Names of the candidates that could be a clustering.
+
+    A clustering has at least two ids and repeats at least one. Measurements (fractions) and yes/no columns are none. One
+    with missing ids cannot be looked at; that is said.
+    """
+    kept, lacking = set(), []
+    for name, values in candidates.items():
+        series = values if isinstance(values, pd.Series) else pd.Series(values)
+        if _is_measurement(series):
+            continue
+        try:
+            codes, uniques = pd.factorize(series.array, use_na_sentinel=True)
+        except TypeError:  # lists and dicts
+            continue
+        missing = int((codes < 0).sum())
+        if len(uniques) < 2 or len(uniques) >= len(series) - missing:
+            continue
+        if missing:
+            lacking.append(f"{name!r} ({missing} missing)")
+        else:
+            kept.add(name)
+    if lacking:
+        warn(
+            f"Not looked at, since ids are missing: {examples(lacking)}. Fill or drop them, and name the column.", ScanWarning
+        )
+    return kept
+
+
+def informative(totals: ClusterTotals) -> bool:
+    """Whether in some group there are two clusters or more, and one of them holds several scores."""
+    return bool(((totals.n_clusters > 1) & (totals.max(totals.n.astype(np.float64)) > 1)).any())
+
+
+def warn_nothing() -> None:
+    """Say that the data name no clustering."""
+    warn(
+        "Nothing but the score and the keys repeats its values, so no clustering can be told from the data. If items share a "
+        "document, a template or a conversation, that id is needed beside them.",
+        ScanWarning,
+    )
+
+
+def _is_measurement(series: pd.Series) -> bool:
+    if pd.api.types.is_bool_dtype(series.dtype):
+        return True
+    if pd.api.types.is_float_dtype(series.dtype):
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        finite = numbers[np.isfinite(numbers)]
+        return bool((finite != np.round(finite)).any()) or not len(finite)
+    return False
+
+
+def worst_first(group: IntArray, effect: FloatArray) -> IntArray:
+    """Order by group, then by falling design effect, nan last; ties keep their order."""
+    return np.lexsort((np.where(np.isnan(effect), np.inf, -effect), group))

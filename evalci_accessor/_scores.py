@@ -1,0 +1,110 @@
+"""Scores and weights of any dtype as float64, with what is wrong said in full."""
+
+from __future__ import annotations
+
+import decimal
+import numbers
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor._typing import NanPolicy
+from evalci_accessor._warn import examples
+from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError
+from evalci_accessor.stats._validate import BoolArray, FloatArray, check_option
+
+_LABEL_HINTS = (
+    ({"true", "false"}, "{'True': 1, 'False': 0}"),
+    ({"c", "i", "p", "n"}, "{'C': 1, 'I': 0, 'P': 0.5, 'N': 0}"),
+    ({"pass", "fail"}, "{'pass': 1, 'fail': 0}"),
+    ({"yes", "no"}, "{'yes': 1, 'no': 0}"),
+    ({"correct", "incorrect"}, "{'correct': 1, 'incorrect': 0}"),
+)
+
+
+def to_float(values: Any, name: str) -> FloatArray:
+    """Scores as float64, nan where missing. The caller's array is not changed."""
+    if isinstance(values, (pd.Series, pd.Index)):
+        values = values.array
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        category = pd.Categorical(values)
+        levels = np.append(to_float(category.categories, name), np.nan)
+        return levels[category.codes]
+    if isinstance(dtype, np.dtype):
+        if dtype.kind in "biuf":
+            return np.asarray(values, dtype=np.float64)
+        if dtype.kind in "US":
+            values = np.asarray(values).astype(object)
+        elif dtype.kind != "O":
+            raise ScoreTypeError(f"{name!r} has dtype {dtype}; scores must be numbers or booleans.")
+    elif not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)):
+        if not (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
+            if pd.isna(values).all():  # a typed column of nothing but nulls
+                return np.full(len(values), np.nan)
+            raise ScoreTypeError(f"{name!r} has dtype {dtype}; scores must be numbers or booleans.")
+        values = np.asarray(values, dtype=object)
+    else:
+        return np.asarray(pd.Series(values).to_numpy(dtype=np.float64, na_value=np.nan))
+    return _objects_to_float(np.asarray(values, dtype=object), name)
+
+
+def _objects_to_float(values: np.ndarray, name: str) -> FloatArray:
+    flat = values.ravel()
+    missing = np.asarray(pd.isna(flat), dtype=bool)
+    kinds = {type(value) for value in flat[~missing]}
+    wrong = [kind for kind in kinds if not issubclass(kind, (numbers.Real, decimal.Decimal, np.bool_))]
+    if wrong:
+        shown = pd.Series(flat[~missing]).map(repr).value_counts(sort=True)
+        found = examples(f"{value} ({count})" for value, count in shown.items())
+        texts = {str(value).strip("'\"").lower() for value in shown.index}
+        mapping = next((hint for labels, hint in _LABEL_HINTS if texts & labels), "{'label': number, ...}")
+        raise ScoreTypeError(
+            f"{name!r} is not numeric: found {found}. Scores must be numbers or booleans; text is never guessed at. "
+            f"Map it first, as with df[{name!r}].map({mapping})."
+        )
+    out = np.full(flat.shape, np.nan)
+    out[~missing] = flat[~missing].astype(np.float64)
+    return out.reshape(values.shape)
+
+
+def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: Any) -> BoolArray | None:
+    """Mask of the rows to keep, or None for all of them. ``where`` gives a position's label for the message."""
+    check_option(nan_policy, NanPolicy, "nan_policy")
+    if not scores.size:
+        return None
+    total = scores.sum()
+    if np.isfinite(total):
+        return None
+    infinite = np.isinf(scores)
+    if infinite.any():
+        at = np.flatnonzero(infinite)
+        raise ScoreError(
+            f"{name!r} holds {len(at)} infinite score(s) among {scores.size}, at {examples(map(where, at[:6]))}. Scores must "
+            "be finite; find out what wrote them, then correct or remove these rows."
+        )
+    missing = np.isnan(scores)
+    if not missing.any():
+        return None  # finite scores whose sum overflowed
+    if nan_policy == "raise":
+        at = np.flatnonzero(missing)
+        raise MissingScoreError(
+            f"{len(at)} of {scores.size} scores in {name!r} are missing, at {examples(map(where, at))}. A run that failed is "
+            "not a run that never was, and dropping it raises the score unseen. Count the missing as failures with "
+            f"fillna(0), or leave them out knowingly with nan_policy='omit'."
+        )
+    return ~missing
+
+
+def check_weights(weights: FloatArray, name: str, where: Any) -> None:
+    """Refuse weights that are missing, infinite or negative, or all zero."""
+    for bad, what in ((np.isnan(weights), "missing"), (np.isinf(weights), "infinite"), (weights < 0, "negative")):
+        if bad.any():
+            at = np.flatnonzero(bad)
+            raise WeightError(
+                f"{len(at)} of {weights.size} weights in {name!r} are {what}, at {examples(map(where, at))}. Weights must be "
+                "finite and >= 0; a weight of 0 leaves the row out."
+            )
+    if weights.size and not weights.any():
+        raise WeightError(f"All {weights.size} weights in {name!r} are 0; at least one must be positive.")

@@ -1,0 +1,28 @@
+"""The options of every method, in one place."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
+NanPolicy: TypeAlias = Literal["raise", "omit"]
+ProportionMethod: TypeAlias = Literal["wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
+ClusterMethod: TypeAlias = Literal[
+    "auto",
+    "icc_averaged",
+    "cr0",
+    "cr1",
+    "cr2",
+    "cr3",
+    "wald",
+    "wilson",
+    "logit",
+    "clopper_pearson",
+    "korn_graubard",
+    "bootstrap_percentile",
+    "bootstrap_bca",
+    "bootstrap_t",
+    "bootstrap_exact",
+]
+DegreesOfFreedom: TypeAlias = Literal["auto", "clusters", "satterthwaite"]
+IccMethod: TypeAlias = Literal["anova", "fleiss_cuzick", "pairwise", "posterior"]

@@ -1,0 +1,28 @@
+"""Warnings that point at the caller's line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+from evalci_accessor.exceptions import EvalCIWarning
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+def warn(message: str, category: type[EvalCIWarning]) -> None:
+    """Warn as if from the first frame outside the package."""
+    level = 1
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level += 1
+        frame = frame.f_back  # type: ignore[assignment]
+    warnings.warn(message, category, stacklevel=level)
+
+
+def examples(items: object, limit: int = 5) -> str:
+    """At most five examples, and how many more there are."""
+    listed = list(items)  # type: ignore[call-overload]
+    more = f" and {len(listed) - limit} more" if len(listed) > limit else ""
+    return ", ".join(str(item) for item in listed[:limit]) + more

@@ -1,0 +1,1 @@
+"""Accessors for DataArray and Dataset."""

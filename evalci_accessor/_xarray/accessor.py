@@ -1,0 +1,414 @@
+"""The accessors: a signature, a docstring and one call a method."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TypeAlias
+
+import xarray as xr
+
+from evalci_accessor._present import RateOptions
+from evalci_accessor._typing import (
+    Alternative,
+    ClusterMethod,
+    DegreesOfFreedom,
+    IccMethod,
+    NanPolicy,
+    ProportionMethod,
+)
+from evalci_accessor._xarray import methods
+from evalci_accessor._xarray.dims import Dims
+
+Spec: TypeAlias = Hashable | xr.DataArray
+Specs: TypeAlias = Spec | Sequence[Hashable | xr.DataArray]
+
+
+class DatasetAccessor:
+    """Honest intervals for a cube of scores: ``ds.evalci``."""
+
+    def __init__(self, obj: xr.Dataset) -> None:
+        self._obj = obj
+
+    def proportion_ci(
+        self,
+        *,
+        score: Spec = "score",
+        dim: Dims = None,
+        method: ProportionMethod = "wilson",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+    ) -> xr.Dataset:
+        r"""Textbook interval of a pass rate, which takes every cell as independent.
+
+        Parameters
+        ----------
+        score : name or DataArray, default "score"
+            Scores in [0, 1].
+        dim : name, list of names or ..., optional
+            What is reduced; every other dim is kept. It may be left out where the scores have one dim. (The frame's ``by``
+            has the opposite sense: it names what is kept.)
+        method : {"wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"}
+            Which interval.
+        alternative : {"two-sided", "less", "greater"}
+            ``"greater"`` gives a lower limit (the upper is 1), ``"less"`` an upper one (the lower is 0).
+        confidence_level : float, default 0.95
+            Nominal level.
+        nan_policy : {"raise", "omit"}
+            What to do about missing scores: an item that was never run is not a failure. ``"omit"`` leaves them out and
+            says how many.
+
+        Returns
+        -------
+        Dataset
+            Over the kept dims, the variables ``estimate, std_error, ci_low, ci_high, df, n, n_clusters, cluster, icc,
+            design_effect, n_eff, method, confidence_level``, as `cluster_ci` has them. Here every cell counts as a cluster
+            of its own.
+
+        Raises
+        ------
+        ColumnNotFoundError, DimensionError, AlignmentError, AmbiguousNameError
+            A name, dim or array that does not fit.
+        ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
+            Scores that are text, outside [0, 1], missing, or infinite.
+
+        See Also
+        --------
+        cluster_ci : The interval to report where items come in clusters.
+
+        Notes
+        -----
+        Wilson: :math:`(p + z^2/2n \pm z\sqrt{p(1-p)/n + z^2/4n^2})/(1 + z^2/n)`. It assumes independent items; with
+        clusters it is too narrow by ``design_effect().width_ratio``.
+
+        References
+        ----------
+        Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion. Statistical Science
+        16, 101-133. https://doi.org/10.1214/ss/1009213286
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
+        >>> ds.evalci.proportion_ci(dim="item").estimate.values
+        array([0.7  , 0.755, 0.62 ])
+        """
+        return methods.proportion_ci(
+            self._obj,
+            score=score,
+            dim=dim,
+            method=method,
+            alternative=alternative,
+            confidence_level=confidence_level,
+            nan_policy=nan_policy,
+        )
+
+    def cluster_ci(
+        self,
+        cluster: Spec,
+        *,
+        score: Spec = "score",
+        dim: Dims = None,
+        weights: Spec | None = None,
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> xr.Dataset:
+        r"""Interval of a pass rate (or mean score) whose items come in clusters.
+
+        Parameters
+        ----------
+        cluster : name or DataArray
+            What the items share: a coordinate or variable along one or several dims of the scores.
+        score : name or DataArray, default "score"
+            The scores, numbers or booleans. Fractions are welcome.
+        dim : name, list of names or ..., optional
+            What is reduced; every other dim is kept. By default the dims of ``cluster``. (The frame's ``by`` has the
+            opposite sense: it names what is kept.)
+        weights : name or DataArray, optional
+            Weights >= 0; their scale does not matter and a cell of weight 0 is absent.
+        method, df, alternative, confidence_level, n_resamples, rng
+            As in `DataFrameAccessor.cluster_ci`.
+        nan_policy : {"raise", "omit"}
+            What to do about missing scores: an item that was never run is not a failure. ``"omit"`` leaves them out and
+            says how many.
+
+        Returns
+        -------
+        Dataset
+            Over the kept dims, the variables ``estimate``, ``std_error``, ``ci_low``, ``ci_high``, ``df``, ``n``,
+            ``n_clusters``, ``cluster``, ``icc``, ``design_effect``, ``n_eff``, ``method`` and ``confidence_level``;
+            ``.to_dataframe()`` gives the frame's answer.
+
+        Raises
+        ------
+        ColumnNotFoundError, DimensionError, AlignmentError, AmbiguousNameError
+            A name, dim or array that does not fit.
+        ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
+            Scores that are text, outside the method's range, missing, or infinite.
+        ClusterError, MissingClusterError, WeightError, MethodError
+            Clusters, weights or options that cannot be used.
+
+        Notes
+        -----
+        The default solves :math:`\sum_k w_k I_L(p n_k, (1-p) n_k + 1) = \alpha/2` for the lower limit and the mirror image
+        for the upper, with :math:`n_k = M/(1 + (M/G^* - 1)\rho_k)` averaged over the posterior :math:`w_k` of the
+        intracluster correlation. It assumes that clusters are independent and exchangeable given their sizes.
+
+        References
+        ----------
+        Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive
+        counts estimated from survey data. Survey Methodology 24, 193-201.
+
+        Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and hypothesis
+        testing in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.
+        https://doi.org/10.1080/07350015.2016.1247004
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
+        >>> answer = ds.evalci.cluster_ci("doc_id")
+        >>> answer.ci_low.round(3).values
+        array([0.589])
+        """
+        return methods.cluster_ci(
+            self._obj,
+            cluster,
+            score=score,
+            dim=dim,
+            weights=weights,
+            nan_policy=nan_policy,
+            options=RateOptions(
+                method=method,
+                df=df,
+                alternative=alternative,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def design_effect(
+        self,
+        cluster: Specs | None = None,
+        *,
+        score: Spec = "score",
+        dim: Dims = None,
+        weights: Spec | None = None,
+        icc_method: IccMethod = "anova",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+    ) -> xr.Dataset:
+        r"""How clustered the scores are, by what, and how far too narrow a naive interval is.
+
+        Parameters
+        ----------
+        cluster : name, DataArray or list of these, optional
+            One clustering, or several to compare. With none, every coordinate and variable along the reduced dims that
+            repeats its values is tried, except yes/no ones and fractional measurements.
+        score, dim, weights, nan_policy
+            As in `cluster_ci`; by default the dims of all the clusterings are reduced.
+        icc_method : {"anova", "fleiss_cuzick", "pairwise", "posterior"}
+            Estimator of the ICC.
+        confidence_level : float, default 0.95
+            Level of the ICC's interval.
+
+        Returns
+        -------
+        Dataset
+            Over the kept dims and a dim ``cluster``, the largest design effect first: ``icc``, ``icc_low``, ``icc_high``,
+            ``design_effect``, ``n_eff``, ``width_ratio``, ``n``, ``n_clusters``, ``effective_clusters``,
+            ``largest_share``, ``size_min``, ``size_median``, ``size_max``, ``icc_method``, ``confidence_level``.
+
+        Raises
+        ------
+        ColumnNotFoundError, DimensionError, AlignmentError, ScoreTypeError, MissingScoreError, ScoreError, ClusterError, \
+MissingClusterError, WeightError, MethodError
+            As in `cluster_ci`.
+
+        Notes
+        -----
+        :math:`\mathrm{Deff} = 1 + (\sum m_g^2/M - 1)\max(\rho, 0)`, and ``width_ratio`` is its root. Each clustering takes
+        its own clusters as independent.
+
+        References
+        ----------
+        Kish, L. (1965). Survey Sampling. Wiley.
+
+        Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data. Biometrics
+        55, 137-148. https://doi.org/10.1111/j.0006-341x.1999.00137.x
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
+        >>> ds.evalci.design_effect("doc_id").design_effect.round(2).values
+        array([[2.2]])
+        """
+        return methods.design_effect(
+            self._obj,
+            cluster,
+            score=score,
+            dim=dim,
+            weights=weights,
+            icc_method=icc_method,
+            confidence_level=confidence_level,
+            nan_policy=nan_policy,
+        )
+
+
+class DataArrayAccessor:
+    """Honest intervals for an array of scores: ``da.evalci``."""
+
+    def __init__(self, obj: xr.DataArray) -> None:
+        self._obj = obj
+
+    def proportion_ci(
+        self,
+        *,
+        dim: Dims = None,
+        method: ProportionMethod = "wilson",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+    ) -> xr.Dataset:
+        """Textbook interval of a pass rate, which takes every cell as independent.
+
+        Parameters
+        ----------
+        dim, method, alternative, confidence_level, nan_policy
+            As in `DatasetAccessor.proportion_ci`, whose formula, assumption and source hold here too.
+
+        Returns
+        -------
+        Dataset
+            As `DatasetAccessor.proportion_ci`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.proportion_ci`.
+
+        Examples
+        --------
+        >>> import xarray as xr, evalci_accessor
+        >>> answer = xr.DataArray([True] * 7 + [False] * 13, dims="item").evalci.proportion_ci()
+        >>> print(f"{answer.ci_low.item():.4f} {answer.ci_high.item():.4f}")
+        0.1812 0.5671
+        """
+        return methods.proportion_ci(
+            self._obj,
+            score=None,
+            dim=dim,
+            method=method,
+            alternative=alternative,
+            confidence_level=confidence_level,
+            nan_policy=nan_policy,
+        )
+
+    def cluster_ci(
+        self,
+        cluster: Spec,
+        *,
+        dim: Dims = None,
+        weights: Spec | None = None,
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> xr.Dataset:
+        """Interval of a pass rate (or mean score) whose items come in clusters.
+
+        Parameters
+        ----------
+        cluster : name or DataArray
+            A coordinate of the scores, or an array along one or several of their dims.
+        dim, weights, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As in `DatasetAccessor.cluster_ci`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        Dataset
+            As `DatasetAccessor.cluster_ci`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.cluster_ci`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
+        >>> scores.sel(model="atlas").evalci.cluster_ci("doc_id").n_clusters.item()
+        40
+        """
+        return methods.cluster_ci(
+            self._obj,
+            cluster,
+            score=None,
+            dim=dim,
+            weights=weights,
+            nan_policy=nan_policy,
+            options=RateOptions(
+                method=method,
+                df=df,
+                alternative=alternative,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def design_effect(
+        self,
+        cluster: Specs | None = None,
+        *,
+        dim: Dims = None,
+        weights: Spec | None = None,
+        icc_method: IccMethod = "anova",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+    ) -> xr.Dataset:
+        """How clustered the scores are, by what, and how far too narrow a naive interval is.
+
+        Parameters
+        ----------
+        cluster, dim, weights, icc_method, confidence_level, nan_policy
+            As in `DatasetAccessor.design_effect`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        Dataset
+            As `DatasetAccessor.design_effect`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.design_effect`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
+        >>> scores.sel(model="atlas").evalci.design_effect("doc_id").n_clusters.values
+        array([40])
+        """
+        return methods.design_effect(
+            self._obj,
+            cluster,
+            score=None,
+            dim=dim,
+            weights=weights,
+            icc_method=icc_method,
+            confidence_level=confidence_level,
+            nan_policy=nan_policy,
+        )

@@ -1,0 +1,145 @@
+"""What the accessor methods do: resolve, reduce, infer, present."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from evalci_accessor import _scan
+from evalci_accessor._present import (
+    DESIGN_COLUMNS,
+    RateOptions,
+    design_columns,
+    effect,
+    estimate,
+    naive,
+    rate_columns,
+    refuse_single_clusters,
+    warn_missing,
+)
+from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
+from evalci_accessor._xarray.dims import Cube, Dims, Named, find, named_dims, score_of
+from evalci_accessor._xarray.reduce import Cells, add_up, flat_ids, read_cells
+from evalci_accessor._xarray.wrap import wrap
+from evalci_accessor.exceptions import ClusterError, DimensionError
+
+
+def proportion_ci(
+    data: Cube,
+    *,
+    score: Any,
+    dim: Dims,
+    method: ProportionMethod,
+    alternative: Alternative,
+    confidence_level: float,
+    nan_policy: NanPolicy,
+) -> xr.Dataset:
+    scores = score_of(data, score)
+    cells = read_cells(scores, named_dims(scores.array, dim, None), None, nan_policy)
+    result = naive(add_up(cells, None), method=method, alternative=alternative, confidence_level=confidence_level)
+    return wrap(cells, rate_columns(result, None))
+
+
+def cluster_ci(
+    data: Cube, cluster: Any, *, score: Any, dim: Dims, weights: Any, nan_policy: NanPolicy, options: RateOptions
+) -> xr.Dataset:
+    scores = score_of(data, score)
+    clustering = find(data, cluster, "cluster")
+    reduced = named_dims(scores.array, dim, clustering.array.dims)
+    weight = None if weights is None else find(data, weights, "weights")
+    cells = read_cells(scores, reduced, weight, nan_policy)
+    return wrap(cells, rate_columns(estimate(add_up(cells, clustering), options), clustering.name))
+
+
+def design_effect(
+    data: Cube,
+    cluster: Any,
+    *,
+    score: Any,
+    dim: Dims,
+    weights: Any,
+    icc_method: IccMethod,
+    confidence_level: float,
+    nan_policy: NanPolicy,
+) -> xr.Dataset:
+    scores = score_of(data, score)
+    weight = None if weights is None else find(data, weights, "weights")
+    if cluster is None:
+        reduced = named_dims(scores.array, dim, _dims_of_repeats(data, scores) if dim is None else None)
+        cells = read_cells(scores, reduced, weight, nan_policy)
+        clusterings = _candidates(data, cells, {scores.name, *([] if weight is None else [weight.name])})
+    else:
+        listed = list(cluster) if isinstance(cluster, (list, tuple)) else [cluster]
+        if not listed:
+            raise ClusterError("The list of clusterings is empty; name at least one, or pass nothing to look at every coordinate.")
+        clusterings = [find(data, spec, "cluster") for spec in listed]
+        together = [d for clustering in clusterings for d in clustering.array.dims]
+        reduced = named_dims(scores.array, dim, together)
+        cells = read_cells(scores, reduced, weight, nan_policy)
+    parts = []
+    for one in clusterings:
+        sample = add_up(cells, one)
+        if cluster is not None:
+            refuse_single_clusters(sample)
+        elif not _scan.informative(sample.totals):
+            continue
+        parts.append(wrap(cells, design_columns(effect(sample, icc_method, confidence_level), one.name)))
+    warn_missing(add_up(cells, None))
+    return _stack(cells, parts, confidence_level, icc_method)
+
+
+def _stack(cells: Cells, parts: list[xr.Dataset], confidence_level: float, icc_method: str) -> xr.Dataset:
+    """One clustering after the other along a dim ``cluster``, the largest design effect first."""
+    if not parts:
+        _scan.warn_nothing()
+        nothing: dict[str, Any] = {name: np.full(cells.shape, np.nan) for name in DESIGN_COLUMNS}
+        nothing |= {"cluster": "", "icc_method": icc_method, "confidence_level": confidence_level}
+        empty = wrap(cells, nothing).set_coords("cluster").expand_dims("cluster")
+        return empty.isel(cluster=slice(0))
+    stacked = xr.concat(
+        [part.set_coords("cluster").expand_dims("cluster") for part in parts], "cluster",
+        data_vars="all", coords="minimal", compat="override", join="outer",
+    )  # fmt: skip
+    stacked = stacked.assign(icc_method=icc_method, confidence_level=confidence_level)
+    worst = stacked["design_effect"].max([d for d in stacked["design_effect"].dims if d != "cluster"], skipna=True)
+    order = _scan.worst_first(np.zeros(len(parts), dtype=np.int64), worst.to_numpy())
+    return stacked.isel(cluster=order)[[name for name in DESIGN_COLUMNS if name != "cluster"]]
+
+
+def _lookups(data: Cube) -> dict[str, xr.DataArray]:
+    arrays = dict(data.coords) | dict(getattr(data, "data_vars", {}))
+    return {str(name): array for name, array in arrays.items() if array.ndim}
+
+
+def _dims_of_repeats(data: Cube, scores: Named) -> tuple[Hashable, ...]:
+    """The one dim along which coordinates repeat their values, if it is one."""
+    if scores.array.ndim == 1:
+        return tuple(scores.array.dims)
+    dims: set[Hashable] = set()
+    for name, array in _lookups(data).items():
+        if name != scores.name and array.ndim == 1 and array.dims[0] in scores.array.dims and array.dims[0] != name:
+            values = array.to_index() if array.variable.data is None else np.asarray(array.variable.data)
+            if len(set(values.tolist())) < len(values):
+                dims |= set(array.dims)
+    if len(dims) != 1:
+        raise DimensionError(
+            f"Which dims hold the items is not told by the coordinates; name them with dim=, out of "
+            f"{', '.join(map(repr, scores.array.dims))}."
+        )
+    return tuple(dims)
+
+
+def _candidates(data: Cube, cells: Cells, taken: set[str]) -> list[Named]:
+    """Coordinates, dims and variables along the reduced dims that repeat their values over the items."""
+    arrays = {
+        name: array for name, array in _lookups(data).items() if name not in taken and set(array.dims) <= set(cells.reduced)
+    }
+    for dim in cells.reduced:
+        if str(dim) not in arrays and len(cells.reduced) > 1:
+            arrays[str(dim)] = cells.score[dim]
+    found = {name: Named(array, name) for name, array in arrays.items()}
+    kept = _scan.usable({name: flat_ids(cells, one) for name, one in found.items()})
+    return [one for name, one in found.items() if name in kept]

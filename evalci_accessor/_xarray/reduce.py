@@ -1,0 +1,211 @@
+"""Cells to cluster totals, by blocks of numpy."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from evalci_accessor._ids import encode
+from evalci_accessor._present import Sample
+from evalci_accessor._scores import check_scores, check_weights, to_float
+from evalci_accessor._typing import NanPolicy
+from evalci_accessor._warn import examples
+from evalci_accessor._xarray.dims import Named
+from evalci_accessor.exceptions import DimensionError, MissingClusterError
+from evalci_accessor.stats._validate import BoolArray, IntArray
+from evalci_accessor.stats.totals import ClusterTotals
+
+_BLOCK = 2**20  # cells added up at a time
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """Checked scores with the kept dims first, flattened to (H, N).
+
+    Parameters
+    ----------
+    score : DataArray
+        The scores as they came, for their dims, sizes and labels.
+    values : ndarray, shape (H, N)
+        Numbers or booleans, nan where missing.
+    keep : ndarray of bool, shape (H, N), or None
+        Cells with a score; None for all.
+    weights : ndarray of float, shape (H, N), or None
+    kept, reduced : tuple
+        Dims that stay, and dims that are reduced.
+    score_range : tuple of float
+    binary : bool
+    """
+
+    score: xr.DataArray
+    values: np.ndarray
+    keep: BoolArray | None
+    weights: np.ndarray | None
+    kept: tuple[Hashable, ...]
+    reduced: tuple[Hashable, ...]
+    score_range: tuple[float, float]
+    binary: bool
+
+    @property
+    def bounded(self) -> bool:
+        """Whether all scores lie in [0, 1]; true without scores."""
+        return not (self.score_range[0] < 0 or self.score_range[1] > 1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.score.sizes[dim] for dim in self.kept)
+
+    def group_label(self, h: int) -> str:
+        """Words for a cell of the answer, as ``model='A', prompt='p1'``."""
+        return describe(self.score, self.kept, self.shape, h)
+
+
+def describe(score: xr.DataArray, dims: tuple[Hashable, ...], shape: tuple[int, ...], position: int) -> str:
+    """Labels of a flat position along some dims."""
+    index = np.unravel_index(position, shape) if shape else ()
+    parts = []
+    for dim, i in zip(dims, index, strict=True):
+        value = score.indexes[dim][int(i)] if dim in score.indexes else int(i)
+        parts.append(f"{dim}={value.item() if isinstance(value, np.generic) else value!r}")
+    return ", ".join(parts)
+
+
+def read_cells(
+    score: Named, reduced: tuple[Hashable, ...], weights: Named | None, nan_policy: NanPolicy
+) -> Cells:
+    """Check the scores and weights and bring the kept dims to the front."""
+    array = score.array
+    kept = tuple(dim for dim in array.dims if dim not in reduced)
+    order = (*kept, *reduced)
+    sizes = {dim: array.sizes[dim] for dim in order}
+    n_groups = int(np.prod([sizes[dim] for dim in kept], dtype=np.int64))
+    values = _loaded(array.variable.transpose(*order))
+    if values.dtype.kind not in "biuf":
+        values = to_float(values.ravel(), score.name)
+    values = values.reshape(n_groups, -1)
+
+    def where(position: int) -> str:
+        return describe(array, order, tuple(sizes.values()), position)
+
+    keep = check_scores(values.ravel(), score.name, nan_policy, where) if values.dtype.kind == "f" else None
+    used = values if keep is None else values.ravel()[keep]
+    low, high = (float(used.min()), float(used.max())) if used.size else (np.nan, np.nan)
+    binary = values.dtype.kind == "b" or not used.size or bool(((used == 0) | (used == 1)).all())
+    weight: np.ndarray | None = None
+    if weights is not None:
+        flat = _spread(weights.array, sizes, weights.name, "weights")
+        weight = to_float(np.ascontiguousarray(flat).ravel(), weights.name).reshape(n_groups, -1)
+        check_weights(weight.ravel(), weights.name, where)
+    return Cells(
+        score=array, values=values, keep=None if keep is None else keep.reshape(values.shape), weights=weight,
+        kept=kept, reduced=reduced, score_range=(low, high), binary=binary,
+    )  # fmt: skip
+
+
+def _loaded(variable: xr.Variable) -> np.ndarray:
+    """The values in memory; a lazy variable of the caller's stays lazy."""
+    return np.asarray(variable.data)
+
+
+def _spread(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
+    foreign = [dim for dim in array.dims if dim not in sizes]
+    if foreign:
+        raise DimensionError(
+            f"{role} {name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
+            f"{examples(map(repr, sizes))}."
+        )
+    loaded = xr.Variable(array.dims, _loaded(array.variable))
+    return np.asarray(loaded.set_dims(sizes).transpose(*sizes).data)
+
+
+def flat_ids(cells: Cells, cluster: Named) -> np.ndarray:
+    """Ids of the cells along the reduced dims, shape (N,)."""
+    sizes = {dim: cells.score.sizes[dim] for dim in cells.reduced}
+    return _spread(cluster.array, sizes, cluster.name, "cluster").ravel()
+
+
+def add_up(cells: Cells, cluster: Named | None) -> Sample:
+    """Totals of each cluster in each cell of the answer."""
+    n_groups, n_cells = cells.values.shape
+    name = None if cluster is None else cluster.name
+    if cluster is None:
+        codes, size, label = np.zeros((1, n_cells), dtype=np.int64), 1, int
+    else:
+        coded = encode(_as_ids(cluster.array), cluster.name)
+        size, label = coded.size, coded.label
+        codes = _codes(cells, cluster, coded.codes)
+    parts = []
+    step = max(_BLOCK // max(n_cells, 1), 1)
+    for start in range(0, n_groups, step):
+        rows = slice(start, min(start + step, n_groups))
+        parts.append(_block(cells, rows, np.broadcast_to(codes, cells.values.shape)[rows], size))
+    totals = ClusterTotals.concat(parts, cells.shape) if parts else _block(cells, slice(0, 0), codes[:0], size)
+    gone = np.zeros(n_groups, dtype=np.int64) if cells.keep is None else (~cells.keep).sum(axis=1)
+    n_lost = 0
+    if cells.keep is not None and gone.any():
+        missing = np.broadcast_to(codes, cells.values.shape)[~cells.keep]
+        n_lost = len(np.setdiff1d(missing[missing >= 0], totals.cluster))
+    return Sample(
+        totals=totals, cluster=name, cluster_label=lambda c: _item(label(c)), group_label=cells.group_label,
+        n_missing=gone, n_lost=n_lost, score_range=cells.score_range,
+    )  # fmt: skip
+
+
+def _item(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _as_ids(array: xr.DataArray) -> Any:
+    """Ids in one dimension, through the index where there is one, since that keeps categories and extension types."""
+    if array.ndim == 1 and array.dims[0] == array.name and array.name in array.indexes:
+        return array.indexes[array.name]
+    data = array.variable.data
+    if isinstance(data, np.ndarray) or hasattr(data, "compute"):
+        return _loaded(array.variable).ravel()
+    inner = getattr(data, "array", data)  # an extension array in xarray's wrapper
+    return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
+
+
+def _codes(cells: Cells, cluster: Named, codes: IntArray) -> IntArray:
+    """Cluster codes as (1, N), or (H, N) where the clusters differ between the kept dims."""
+    array = cluster.array
+    varying = [dim for dim in cells.kept if dim in array.dims]
+    dims = (*cells.kept, *cells.reduced) if varying else cells.reduced
+    sizes = {dim: cells.score.sizes[dim] for dim in dims}
+    coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
+    spread = _spread(coded, sizes, cluster.name, "cluster")
+    flat = np.ascontiguousarray(spread).reshape(len(cells.values) if varying else 1, -1)
+    lacking = flat < 0
+    if lacking.any():
+        if cells.keep is not None:
+            lacking = lacking & cells.keep
+        if lacking.any():
+            n_bad = int((codes < 0).sum())
+            at = np.flatnonzero(codes < 0)
+            shown = examples(describe(array, array.dims, array.shape, int(i)) for i in at)
+            raise MissingClusterError(
+                f"{n_bad} of {codes.size} entries of {cluster.name!r} are missing, at {shown}. They are neither one cluster nor "
+                "none. Leave them out knowingly with .where(...).dropna or .isel, or give each an id of its own if they share "
+                "nothing."
+            )
+    return flat
+
+
+def _block(cells: Cells, rows: slice, codes: IntArray, size: int) -> ClusterTotals:
+    """Totals of some cells of the answer."""
+    values = cells.values[rows]
+    keep = None if cells.keep is None else cells.keep[rows]
+    weights = None if cells.weights is None else cells.weights[rows]
+    groups = np.broadcast_to(np.arange(len(values))[:, None], values.shape)
+
+    def flat(array: np.ndarray) -> np.ndarray:
+        return array.ravel() if keep is None else array[keep]
+
+    return ClusterTotals.from_rows(
+        flat(values).astype(np.float64, copy=False), flat(codes), n_clusters=size, groups=flat(groups), n_groups=len(values),
+        weights=None if weights is None else flat(weights), bounded=cells.bounded, binary=cells.binary,
+    )  # fmt: skip

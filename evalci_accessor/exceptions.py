@@ -1,0 +1,135 @@
+"""What goes wrong, as classes to catch: every error is an `EvalCIError` and also the builtin that it resembles."""
+
+from __future__ import annotations
+
+__all__ = [
+    "AlignmentError",
+    "AmbiguousNameError",
+    "BootstrapWarning",
+    "ClusterError",
+    "ClusterIdWarning",
+    "ColumnNotFoundError",
+    "DegenerateRateWarning",
+    "DimensionError",
+    "DominantClusterWarning",
+    "EffectiveSizeWarning",
+    "EvalCIError",
+    "EvalCIWarning",
+    "FewClustersWarning",
+    "InformativeSizeWarning",
+    "MethodError",
+    "MissingClusterError",
+    "MissingScoreError",
+    "MissingScoreWarning",
+    "RareOutcomeWarning",
+    "ScanWarning",
+    "ScoreError",
+    "ScoreRangeError",
+    "ScoreTypeError",
+    "SingletonClusterWarning",
+    "WeightError",
+]
+
+
+class EvalCIError(ValueError):
+    """Base of all errors of the package: says what was found, what is allowed, and what to do next."""
+
+    def __str__(self) -> str:
+        # KeyError would show the message as a quoted literal with escapes.
+        return str(self.args[0]) if self.args else ""
+
+
+class ColumnNotFoundError(EvalCIError, KeyError):
+    """A name is neither a column, an index level, a coordinate nor a variable."""
+
+
+class AmbiguousNameError(EvalCIError):
+    """A name fits more than one column, or would stand twice in the result."""
+
+
+class AlignmentError(EvalCIError):
+    """A Series or an array does not fit the rows of the object."""
+
+
+class DimensionError(EvalCIError):
+    """The dims to reduce cannot be told, or do not exist."""
+
+
+class ScoreError(EvalCIError):
+    """The scores cannot be used."""
+
+
+class ScoreTypeError(ScoreError, TypeError):
+    """The scores are not numbers."""
+
+
+class ScoreRangeError(ScoreError):
+    """The scores lie outside the range that the method is made for."""
+
+
+class MissingScoreError(ScoreError):
+    """Scores are missing and the policy is to raise."""
+
+
+class WeightError(EvalCIError):
+    """Weights are missing, negative, infinite, or all zero."""
+
+
+class ClusterError(EvalCIError):
+    """The clusters do not allow the question: there is only one, say."""
+
+
+class MissingClusterError(ClusterError):
+    """Rows without a cluster id."""
+
+
+class MethodError(EvalCIError):
+    """An option is unknown, or does not apply to these data."""
+
+
+class EvalCIWarning(UserWarning):
+    """Base of all warnings of the package."""
+
+
+class FewClustersWarning(EvalCIWarning):
+    """So few effective clusters that the interval leans on the prior of the ICC."""
+
+
+class DominantClusterWarning(EvalCIWarning):
+    """One cluster holds over a quarter of the items."""
+
+
+class DegenerateRateWarning(EvalCIWarning):
+    """All scores, or all cluster rates, are equal: the data cannot tell the ICC."""
+
+
+class RareOutcomeWarning(EvalCIWarning):
+    """The rarer outcome occurs in fewer than five clusters."""
+
+
+class InformativeSizeWarning(EvalCIWarning):
+    """Rates go with cluster sizes, so the interval was widened by its guard."""
+
+
+class BootstrapWarning(EvalCIWarning):
+    """A cluster bootstrap where cluster bootstraps are known to undercover."""
+
+
+class EffectiveSizeWarning(EvalCIWarning):
+    """The estimated variance is zero, so the effective number of clusters stands in for the sample size."""
+
+
+class SingletonClusterWarning(EvalCIWarning):
+    """Every cluster holds one item, so clustering by it changes nothing."""
+
+
+class MissingScoreWarning(EvalCIWarning):
+    """Scores were left out at the caller's request."""
+
+
+class ClusterIdWarning(EvalCIWarning):
+    """Cluster ids that look alike are kept apart."""
+
+
+class ScanWarning(EvalCIWarning):
+    """A column that could be a clustering could not be looked at."""

@@ -1,0 +1,132 @@
+r"""The default interval: Clopper-Pearson averaged over the posterior of the ICC."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy.special import betainc, ndtri, stdtrit
+
+from evalci_accessor._progress import progress
+from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats.moments import Moments, cr_variance, satterthwaite_df
+from evalci_accessor.stats.posterior import N_NODES, IccPosterior, icc_posterior
+from evalci_accessor.stats.proportion import beta_limits
+from evalci_accessor.stats.totals import ClusterTotals
+
+_CHUNK = 2**14  # groups whose limits are found together
+_GUARD_DF, _GUARD_RATIO = 8.0, 1.3
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AveragedPosterior:
+    """ICC posterior of every group on common-length nodes, and what follows from it.
+
+    Parameters
+    ----------
+    rho, weight : ndarray, shape (H, R)
+        Nodes and their probabilities; padded with weight 0.
+    inflation : ndarray, shape (H,)
+        Quasi-counts per score: 1 for 0/1 scores, more for fractional ones, which vary less than 0/1 scores would.
+    n_k : ndarray, shape (H, R)
+        Effective sample size at each node.
+    """
+
+    rho: FloatArray
+    weight: FloatArray
+    inflation: FloatArray
+    n_k: FloatArray
+
+    @property
+    def icc(self) -> FloatArray:
+        """Posterior mean of the ICC, by group."""
+        return (self.weight * self.rho).sum(axis=1)
+
+    @property
+    def n_eff(self) -> FloatArray:
+        """Harmonic mean of the effective sample size, by group."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1 / (self.weight / self.n_k).sum(axis=1)
+
+    def quantile(self, probability: float) -> FloatArray:
+        """Quantile of the ICC, by group (nan without scores)."""
+        out = np.full(len(self.rho), np.nan)
+        for h in np.flatnonzero(np.isfinite(self.n_k[:, 0])):
+            used = self.weight[h] > 0
+            if used.any():
+                one = IccPosterior(rho=self.rho[h], weight=self.weight[h])
+                out[h] = one.quantile(probability)
+        return out
+
+
+def quasi_inflation(t: ClusterTotals, mo: Moments) -> FloatArray:
+    r"""Quasi-counts per fractional score, :math:`\max(1, (M+1)v/((M-1)s^2 + 2v))` with :math:`v = p(1-p)`; 1 for 0/1."""
+    rows = mo.effective_rows
+    with np.errstate(divide="ignore", invalid="ignore"):
+        v = mo.p * (1 - mo.p)
+        squares = (mo.score_variance * (mo.n - 1) / mo.n) * rows  # (M - 1) s^2
+        inflation = np.maximum((rows + 1) * v / (squares + 2 * v), 1.0)
+    return np.where(t.binary | ~(v > 0), 1.0, inflation)
+
+
+def averaged_posterior(t: ClusterTotals, mo: Moments, *, n_nodes: int = N_NODES) -> AveragedPosterior:
+    """ICC posterior of each group. Under weights a cluster counts with Kish's size, (sum w)^2 / sum w^2."""
+    inflation, binary = quasi_inflation(t, mo), t.binary
+    size = t.m**2 / t.q if t.weighted else t.m
+    successes = t.s * (size / t.m)
+    width = n_nodes
+    rho, weight = np.full((t.n_groups, width), 0.5), np.zeros((t.n_groups, width))
+    for h in progress(range(t.n_groups), label="intervals", unit="group"):
+        part = slice(t.offsets[h], t.offsets[h + 1])
+        if part.start == part.stop:
+            continue
+        phi = inflation[h]
+        one = icc_posterior(successes[part] * phi, size[part] * phi, mixture=bool(binary[h]), n_nodes=n_nodes)
+        rho[h, : len(one.rho)], weight[h, : len(one.rho)] = one.rho, one.weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows = (inflation * mo.effective_rows)[:, None]
+        n_k = rows / (1 + (rows / mo.effective_clusters[:, None] - 1) * rho)
+    return AveragedPosterior(rho=rho, weight=weight, inflation=inflation, n_k=n_k)
+
+
+def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: float) -> tuple[FloatArray, FloatArray]:
+    """Limits at which the Clopper-Pearson tail, averaged over the nodes, equals ``outside``."""
+    low, high = np.where(p >= 0, 0.0, np.nan), np.where(p >= 0, 1.0, np.nan)
+    for start in range(0, len(p), _CHUNK):
+        for limit, target, todo in ((low, outside, p > 0), (high, 1 - outside, p < 1)):
+            at = start + np.flatnonzero(todo[start : start + _CHUNK])
+            if len(at):
+                limit[at] = _solve(p, post, at, target, upper=limit is high)
+    return low, high
+
+
+def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float, *, upper: bool) -> FloatArray:
+    from scipy.optimize import elementwise
+
+    up = float(upper)
+    a = p[at, None] * post.n_k[at] + up
+    b = (1 - p[at, None]) * post.n_k[at] + (1 - up)
+    weight = post.weight[at]
+
+    def excess(x: FloatArray, i: np.ndarray) -> FloatArray:
+        return (weight[i] * betainc(a[i], b[i], x[:, None])).sum(axis=1) - target
+
+    ends = (p[at], np.ones(len(at))) if upper else (np.zeros(len(at)), p[at])
+    answer = elementwise.find_root(excess, ends, args=(np.arange(len(at)),), tolerances={"xatol": 1e-14, "xrtol": 1e-13})
+    return np.asarray(answer.x)
+
+
+def icc_averaged(
+    t: ClusterTotals, mo: Moments, outside: float, post: AveragedPosterior
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Limits and where the guard fired: Korn-Graubard on CR2 where the data vary by more than the model can."""
+    low, high = averaged_limits(mo.p, post, outside)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance, df = cr_variance(t, mo, "cr2"), satterthwaite_df(t, mo, "cr2")
+        fired = (mo.p > 0) & (mo.p < 1) & (df >= _GUARD_DF) & (variance > _GUARD_RATIO * mo.p * (1 - mo.p) / post.n_eff)
+    if fired.any():
+        p, rows = mo.p[fired], (post.inflation * mo.effective_rows)[fired]
+        shrink = (ndtri(outside) / stdtrit(df[fired], outside)) ** 2
+        wide = beta_limits(p, np.minimum(rows, p * (1 - p) / variance[fired] * shrink), outside)
+        low[fired], high[fired] = np.minimum(low[fired], wide[0]), np.maximum(high[fired], wide[1])
+    return low, high, fired

@@ -1,0 +1,260 @@
+r"""Cluster bootstrap of a ratio of totals: whole clusters are drawn with replacement.
+
+The law of :math:`\sum s / \sum m` over the resamples depends only on how often each distinct (s, m) pair occurs, so drawing
+G clusters is one multinomial draw over the distinct pairs. With few distinct pairs that is much cheaper than drawing
+clusters; else clusters are gathered from a table. Both have the same distribution.
+
+Resamples are made in fixed blocks, each with a child of one seed sequence, so the numbers do not depend on how the work is
+cut or in which order the clusters came.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from evalci_accessor._progress import progress
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats.moments import Moments
+from evalci_accessor.stats.posterior import distinct_pairs
+from evalci_accessor.stats.totals import ClusterTotals
+
+_BLOCK = 256  # resamples that share a child seed: part of the result, so it never changes
+_DRAWS = 2**16  # indices drawn at a time
+_EXACT = 2**53  # integers up to here are exact in float64
+_TABLE = 2**16  # entries of a table that 16 random bits index
+
+
+def seed_sequence(rng: object) -> np.random.SeedSequence:
+    """One seed sequence from whatever scipy's ``rng`` accepts; a Generator moves on by one draw."""
+    if isinstance(rng, np.random.SeedSequence):
+        return np.random.SeedSequence(entropy=rng.entropy, spawn_key=rng.spawn_key)
+    if rng is None:
+        return np.random.SeedSequence()
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool):
+        if rng < 0:
+            raise MethodError(f"rng={rng} must not be negative.")
+        return np.random.SeedSequence(int(rng))
+    if isinstance(rng, np.random.BitGenerator):
+        rng = np.random.Generator(rng)
+    if isinstance(rng, np.random.Generator):
+        return np.random.SeedSequence(rng.integers(0, 2**32, size=4).tolist())
+    raise MethodError(f"rng={rng!r} must be None, an int, or a numpy SeedSequence, BitGenerator or Generator.")
+
+
+def bootstrap_limits(
+    t: ClusterTotals, mo: Moments, method: str, outside: float, n_resamples: int, rng: object
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Limits and standard error of each group. Groups share the seed, so equal groups get equal answers."""
+    low, high, error = (np.full(t.n_groups, np.nan) for _ in range(3))
+    seed = seed_sequence(rng)
+    for h in progress(range(t.n_groups), label="bootstrap", unit="group"):
+        part = slice(t.offsets[h], t.offsets[h + 1])
+        if part.start == part.stop:
+            continue
+        s, m = t.s[part], t.m[part]
+        p = mo.p[h]
+        if method == "bootstrap_exact":
+            low[h], high[h], error[h] = _exact(s, m, outside)
+            continue
+        if method == "bootstrap_t":
+            estimate, variance = _ratio_and_variance(s, m, n_resamples, seed)
+            low[h], high[h] = _studentised(s, m, p, estimate, variance, outside)
+        else:
+            estimate = ratio_replicates(s, m, n_resamples, seed)
+            probabilities = (outside, 1 - outside)
+            if method == "bootstrap_bca":
+                probabilities = _bca_probabilities(s, m, p, estimate, outside)
+            if np.isfinite(probabilities).all():
+                low[h], high[h] = np.quantile(estimate, probabilities)
+        error[h] = estimate.std(ddof=1)
+    return low, high, error
+
+
+def _collapse_pays(n_pairs: int, n_clusters: int) -> bool:
+    """Whether a multinomial draw over the pairs is cheaper than gathering clusters (measured)."""
+    divisor = 25 if n_clusters <= 30_000 else 16 if n_clusters < 1_000_000 else 8
+    return n_pairs * divisor < n_clusters or n_pairs == 1
+
+
+def _blocks(n_resamples: int, seed: np.random.SeedSequence) -> list[tuple[slice, np.random.Generator]]:
+    starts = range(0, n_resamples, _BLOCK)
+    children = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(len(starts))
+    return [
+        (slice(start, min(start + _BLOCK, n_resamples)), np.random.Generator(np.random.SFC64(child)))
+        for start, child in zip(starts, children, strict=True)
+    ]
+
+
+def resample_sums(
+    columns: FloatArray, count: np.ndarray, n_resamples: int, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Column sums over each resample.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (K, C)
+        A row a distinct kind of cluster.
+    count : ndarray of int, shape (K,)
+        How many clusters are of each kind.
+    n_resamples : int
+        Number of resamples.
+    seed : SeedSequence
+        Randomness.
+
+    Returns
+    -------
+    ndarray, shape (n_resamples, C)
+    """
+    clusters = int(count.sum())
+    out = np.empty((n_resamples, columns.shape[1]))
+    blocks = _blocks(n_resamples, seed)
+    if _collapse_pays(len(count), clusters):
+        share = count / clusters
+        for rows, generator in progress(blocks, label="resamples", unit="block"):
+            out[rows] = generator.multinomial(clusters, share, size=rows.stop - rows.start) @ columns
+        return out
+    table = np.repeat(columns, count, axis=0)
+    packed, unpack = _pack(table)
+    draw = _sixteen_bit_draw(packed, clusters) if clusters <= _TABLE // 2 else _integer_draw(packed, clusters)
+    for rows, generator in progress(blocks, label="resamples", unit="block"):
+        out[rows] = unpack(draw(generator, rows.stop - rows.start))
+    return out
+
+
+def _pack(table: FloatArray) -> tuple[list[np.ndarray], Any]:
+    """Two whole-numbered columns travel as one float64 where their sums fit, so that each draw is looked up once."""
+    clusters, width = table.shape
+    if width == 2 and (table >= 0).all() and (table == np.round(table)).all():
+        base = float(2 ** int(np.ceil(np.log2(clusters * table[:, 1].max() + 1))))
+        if clusters * (table[:, 0].max() + 1) * base < _EXACT:
+
+            def unpack(sums: list[FloatArray]) -> FloatArray:
+                high = np.floor(sums[0] / base)
+                return np.stack([high, sums[0] - high * base], axis=1)
+
+            return [table[:, 0] * base + table[:, 1]], unpack
+    return [np.ascontiguousarray(column) for column in table.T], lambda sums: np.stack(sums, axis=1)
+
+
+def _integer_draw(columns: list[np.ndarray], clusters: int) -> Any:
+    """Sums over resamples of many clusters, drawn a chunk at a time so that the work stays in cache."""
+
+    def draw(generator: np.random.Generator, rows: int) -> list[FloatArray]:
+        sums = [np.zeros(rows) for _ in columns]
+        for row in range(rows):
+            for start in range(0, clusters, _DRAWS):
+                index = generator.integers(0, clusters, size=min(_DRAWS, clusters - start))
+                for total, column in zip(sums, columns, strict=True):
+                    total[row] += column.take(index, mode="clip").sum()
+        return sums
+
+    return draw
+
+
+def _sixteen_bit_draw(columns: list[np.ndarray], clusters: int) -> Any:
+    """Sums over resamples of up to 32,768 clusters: 16 random bits index a table that repeats the clusters.
+
+    The entries left over at the table's end are drawn anew, so every cluster is equally likely.
+    """
+    whole = _TABLE // clusters * clusters
+    tables = [np.resize(column, _TABLE) for column in columns]
+    step = max(_DRAWS // clusters, 1)
+
+    def draw(generator: np.random.Generator, rows: int) -> list[FloatArray]:
+        sums = [np.empty(rows) for _ in columns]
+        for start in range(0, rows, step):
+            stop = min(start + step, rows)
+            size = (stop - start) * clusters
+            index = generator.bit_generator.random_raw(-(-size // 4)).view(np.uint16)[:size]
+            if whole < _TABLE:
+                spare = np.flatnonzero(index >= whole)
+                index[spare] = generator.integers(0, clusters, size=len(spare))
+            for total, table in zip(sums, tables, strict=True):
+                table.take(index, mode="clip").reshape(stop - start, clusters).sum(axis=1, out=total[start:stop])
+        return sums
+
+    return draw
+
+
+def ratio_replicates(s: FloatArray, m: FloatArray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
+    """Sum of s over sum of m in each resample of the clusters, shape (n_resamples,)."""
+    values, sizes, count = distinct_pairs(s, m)
+    sums = resample_sums(np.stack([values, sizes], axis=1), count, n_resamples, seed)
+    return sums[:, 0] / sums[:, 1]
+
+
+def _ratio_and_variance(
+    s: FloatArray, m: FloatArray, n_resamples: int, seed: np.random.SeedSequence
+) -> tuple[FloatArray, FloatArray]:
+    """Each resample's ratio and its CR1 variance; the variance needs three more sums."""
+    values, sizes, count = distinct_pairs(s, m)
+    columns = np.stack([values, sizes, values**2, values * sizes, sizes**2], axis=1)
+    total, size, square, product, size_square = resample_sums(columns, count, n_resamples, seed).T
+    p = total / size
+    factor = len(s) / (len(s) - 1)
+    variance = factor * (square - 2 * p * product + p * p * size_square) / size**2
+    rounding = 1e-12 * square / size**2
+    return p, np.where(variance > rounding, variance, 0.0)
+
+
+def _studentised(
+    s: FloatArray, m: FloatArray, p: float, estimate: FloatArray, variance: FloatArray, outside: float
+) -> tuple[float, float]:
+    """Bootstrap-t limits. A resample with no variance is infinitely far off, unless it hits the estimate."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pivot = (estimate - p) / np.sqrt(variance)
+    pivot = np.where((variance == 0) & np.isclose(estimate, p, rtol=1e-12, atol=0), 0.0, pivot)
+    error = np.sqrt(len(s) / (len(s) - 1) * (((s - p * m) / m.sum()) ** 2).sum())
+    # "lower" and "higher" pick order statistics, so that an infinite one is not averaged into nan.
+    top, bottom = np.quantile(pivot, 1 - outside, method="higher"), np.quantile(pivot, outside, method="lower")
+    return p - top * error, p - bottom * error
+
+
+def _bca_probabilities(
+    s: FloatArray, m: FloatArray, p: float, estimate: FloatArray, outside: float
+) -> tuple[float, float]:
+    """Efron's bias-corrected and accelerated levels, with the acceleration from the influence of each cluster."""
+    tie = np.isclose(estimate, p, rtol=1e-12, atol=0)
+    below = ((estimate < p) & ~tie).mean() + tie.mean() / 2
+    influence = s - p * m
+    square = (influence**2).sum()
+    if square == 0 or not 0 < below < 1:
+        return np.nan, np.nan
+    bias, acceleration = ndtri(below), (influence**3).sum() / (6 * square**1.5)
+
+    def level(z: float) -> float:
+        shifted = bias + z
+        return float(ndtr(bias + shifted / (1 - acceleration * shifted)))
+
+    return level(ndtri(outside)), level(-ndtri(outside))
+
+
+def _exact(s: FloatArray, m: FloatArray, outside: float) -> tuple[float, float, float]:
+    """Percentile limits of all G**G resamples at once: the G-fold convolution of the clusters' sums, by FFT."""
+    if (m != m[0]).any() or (s != np.round(s)).any():
+        what = "clusters of unequal sizes" if (m != m[0]).any() else "scores whose cluster sums are not whole numbers"
+        raise MethodError(
+            f"method='bootstrap_exact' is not available for {what}: the exact law has a usable form only for equal sizes "
+            "and whole scores. Use method='bootstrap_percentile', or the default."
+        )
+    clusters, floor = len(s), s.min()
+    probability = np.bincount((s - floor).astype(np.int64)) / clusters
+    length = clusters * (len(probability) - 1) + 1
+    if length > 2**25:
+        raise MethodError(
+            f"method='bootstrap_exact' would need {length:,} points for {clusters:,} clusters. "
+            "Use method='bootstrap_percentile', or the default."
+        )
+    from scipy import fft
+
+    padded = fft.next_fast_len(length, real=True)
+    law = np.maximum(fft.irfft(fft.rfft(probability, padded) ** clusters, padded)[:length], 0.0)
+    cdf = np.cumsum(law / law.sum())
+    # Ties with the level are decided by the exact law, not by rounding.
+    points = [np.searchsorted(cdf, level - 1e-12) for level in (outside, 1 - outside)]
+    rates = (np.array(points) + clusters * floor) / m.sum()
+    return float(rates[0]), float(rates[1]), float(s.std() / np.sqrt(clusters) / m[0])

@@ -1,0 +1,265 @@
+"""Intervals of one clustered rate (or mean score), by group, from cluster totals."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy.special import expit, logit, ndtri, stdtrit
+
+from evalci_accessor._typing import Alternative, ClusterMethod, DegreesOfFreedom
+from evalci_accessor.exceptions import ClusterError, MethodError, ScoreRangeError
+from evalci_accessor.stats import bootstrap
+from evalci_accessor.stats._results import RateResult, reshape
+from evalci_accessor.stats._validate import FloatArray, check_level, check_option, check_resamples, tail
+from evalci_accessor.stats.averaged import averaged_posterior, icc_averaged
+from evalci_accessor.stats.icc import icc_anova
+from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.proportion import beta_limits, one_sided, wald_limits, wilson_limits
+from evalci_accessor.stats.totals import ClusterTotals
+
+_VARIANCES = ("cr0", "cr1", "cr2", "cr3")
+BINOMIAL_METHODS = ("icc_averaged", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard")
+
+
+def cluster_ci(
+    s: object,
+    m: object,
+    *,
+    ss: object = None,
+    method: ClusterMethod = "auto",
+    df: DegreesOfFreedom = "auto",
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    rng: object = None,
+) -> RateResult:
+    r"""Interval of a rate (or mean score) whose items come in clusters.
+
+    Parameters
+    ----------
+    s, m : array_like, shape (..., G)
+        Sum of the scores and number of the scores of each cluster. A cluster of size 0 counts as absent.
+    ss : array_like, shape (..., G), optional
+        Sum of the squared scores; not needed for 0/1 scores.
+    method : str
+        ``"auto"`` is ``"icc_averaged"`` for scores in [0, 1] and ``"cr2"`` for others. Further: ``"cr0"``, ``"cr1"``,
+        ``"cr2"``, ``"cr3"`` (t); ``"wald"``, ``"wilson"``, ``"clopper_pearson"`` on the effective sample size with t;
+        ``"logit"``; ``"korn_graubard"``; ``"bootstrap_percentile"``, ``"bootstrap_bca"``, ``"bootstrap_t"``,
+        ``"bootstrap_exact"``.
+    df : {"auto", "clusters", "satterthwaite"}
+        Degrees of freedom of the methods with a t quantile: G - 1 or Bell and McCaffrey's; ``"auto"`` takes the latter
+        for ``"cr2"`` and the former elsewhere.
+    alternative : {"two-sided", "less", "greater"}
+        ``"greater"`` gives a lower limit only, ``"less"`` an upper one.
+    confidence_level : float
+        Nominal level.
+    n_resamples : int
+        Resamples of the bootstrap methods that draw.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Randomness of these methods; the same seed gives the same numbers.
+
+    Returns
+    -------
+    RateResult
+
+    Raises
+    ------
+    ClusterError
+        A group with a single cluster.
+    ScoreRangeError
+        Scores outside [0, 1] under a binomial method.
+    MethodError
+        An option that is unknown or that the method does not take.
+
+    Notes
+    -----
+    The default solves :math:`\sum_k w_k I_L(p n_k, (1-p) n_k + 1) = \alpha/2` for its lower limit (and the mirror image
+    for the upper): the tail of Clopper and Pearson at the effective sample size
+    :math:`n_k = M/(1 + (M/G^* - 1)\rho_k)`, averaged over the posterior :math:`w_k` of the ICC :math:`\rho`. It rests on
+    clusters that are exchangeable given their sizes. A guard widens it where the rates go with the sizes. The effective
+    sample size follows [1]_, the guard [2]_.
+
+    References
+    ----------
+    .. [1] Kish, L. (1965). Survey Sampling. Wiley. The averaging: docs, "How the default interval works".
+    .. [2] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of
+       positive counts estimated from survey data. Survey Methodology 24, 193-201.
+
+    Examples
+    --------
+    Five documents of four questions; 14 of 20 answers are right.
+
+    >>> from evalci_accessor import stats
+    >>> result = stats.cluster_ci([4, 4, 3, 3, 0], [4, 4, 4, 4, 4])
+    >>> print(f"{result.estimate:.2f} [{result.ci_low:.2f}, {result.ci_high:.2f}], n_eff {result.n_eff:.1f}")
+    0.70 [0.22, 0.97], n_eff 6.8
+    """
+    return rate(
+        ClusterTotals.from_sums(s, m, ss), method=method, df=df, alternative=alternative,
+        confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
+    )  # fmt: skip
+
+
+def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
+    """The method that runs: ``"auto"`` is told by the scores alone."""
+    check_option(method, ClusterMethod, "method")
+    if method == "auto":
+        return "icc_averaged" if bounded else "cr2"
+    if not bounded and method in BINOMIAL_METHODS:
+        raise ScoreRangeError(
+            f"method={method!r} is for scores in [0, 1], and some lie outside. Use method='cr2' (the default for such "
+            "scores), another cr or bootstrap method, or bring the scores to [0, 1]."
+        )
+    return str(method)
+
+
+def rate(
+    t: ClusterTotals,
+    *,
+    method: ClusterMethod = "auto",
+    df: DegreesOfFreedom = "auto",
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    rng: object = None,
+) -> RateResult:
+    """`cluster_ci` on ready `ClusterTotals`."""
+    ran = resolve_method(method, bounded=t.bounded)
+    check_option(df, DegreesOfFreedom, "df")
+    if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
+        raise MethodError(f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
+    outside, level = tail(confidence_level, alternative), check_level(confidence_level)
+    check_resamples(n_resamples)
+    single = np.flatnonzero(t.n_clusters == 1)
+    if len(single):
+        raise ClusterError(
+            f"{len(single)} of {t.n_groups} group(s) hold a single cluster, from which no error between clusters can be "
+            "told. Use a finer clustering, or proportion_ci if the items really are independent."
+        )
+    mo = moments(t)
+    if ran == "icc_averaged":
+        answer = _averaged(t, mo, outside)
+    elif ran.startswith("bootstrap"):
+        answer = _resampled(t, mo, ran, outside, n_resamples, rng)
+    else:
+        answer = _design_based(t, mo, ran, df, outside)
+    bounds = (0.0, 1.0) if t.bounded else (-np.inf, np.inf)
+    low, high = one_sided(answer.low, answer.high, alternative, bounds)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = np.where(np.isnan(answer.n_eff), np.nan, mo.n / answer.n_eff)
+    parts = {
+        "estimate": mo.p, "std_error": answer.std_error, "ci_low": low, "ci_high": high, "df": answer.df,
+        "n": mo.n.astype(np.int64), "n_clusters": t.n_clusters, "icc": answer.icc, "design_effect": effect,
+        "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0), "guard": answer.guard, "fallback": answer.fallback,
+    }  # fmt: skip
+    shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
+    return RateResult(method=ran, confidence_level=level, **shaped)
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class _Answer:
+    low: FloatArray
+    high: FloatArray
+    std_error: FloatArray
+    df: FloatArray
+    icc: FloatArray
+    n_eff: FloatArray
+    guard: np.ndarray
+    fallback: np.ndarray
+
+
+def _averaged(t: ClusterTotals, mo: Moments, outside: float) -> _Answer:
+    post = averaged_posterior(t, mo)
+    low, high, fired = icc_averaged(t, mo, outside, post)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
+        # Quasi-counts stand for scores that vary less than 0/1 scores: back to the number of scores.
+        n_eff = post.n_eff / post.inflation
+    nothing = np.full(t.n_groups, np.nan)
+    return _Answer(
+        low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan), df=nothing,
+        icc=np.where(mo.n > 0, post.icc, np.nan), n_eff=n_eff, guard=fired, fallback=np.zeros(t.n_groups, dtype=bool),
+    )  # fmt: skip
+
+
+def _design_based(t: ClusterTotals, mo: Moments, method: str, df: DegreesOfFreedom, outside: float) -> _Answer:
+    kind = method if method in _VARIANCES else "cr1"
+    variance = cr_variance(t, mo, kind)
+    satterthwaite = df == "satterthwaite" or (df == "auto" and kind == "cr2")
+    freedom = satterthwaite_df(t, mo, kind) if satterthwaite else mo.clusters - 1
+    freedom = np.where(mo.clusters > 1, freedom, np.nan)
+    quantile = -stdtrit(freedom, outside)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n_eff = mo.n * mo.srs_variance / variance
+    std_error = np.sqrt(variance)
+    low, high = _design_limits(method, mo, std_error, quantile, outside)
+    empty = mo.n == 0
+    low, high = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+    if t.bounded:
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    flat = variance == 0
+    if flat.any():
+        n_eff = np.where(flat, mo.effective_clusters, n_eff)
+        spare = _fallback_limits(t, mo, method, quantile, outside)
+        low, high = np.where(flat, spare[0], low), np.where(flat, spare[1], high)
+        if t.bounded:
+            freedom = np.where(flat, np.nan, freedom)
+    return _Answer(
+        low=low, high=high, std_error=std_error, df=freedom, icc=icc_anova(t), n_eff=n_eff,
+        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat,
+    )  # fmt: skip
+
+
+def _fallback_limits(
+    t: ClusterTotals, mo: Moments, method: str, quantile: FloatArray, outside: float
+) -> tuple[FloatArray, FloatArray]:
+    """Limits where the variance between clusters is zero: each cluster counts as one item, whatever it holds."""
+    n = mo.effective_clusters
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not t.bounded:
+            half = quantile * np.sqrt(mo.score_variance / n)
+            half = np.where(half > 0, half, np.nan)  # all scores equal on an open scale: nothing can be said
+            return mo.p - half, mo.p + half
+        if method == "wilson":
+            return wilson_limits(mo.p, n, float(-ndtri(outside)))
+        return beta_limits(mo.p, n, outside)
+
+
+def _design_limits(
+    method: str, mo: Moments, std_error: FloatArray, quantile: FloatArray, outside: float
+) -> tuple[FloatArray, FloatArray]:
+    """Limits from a standard error and a t quantile, before anything is cut to [0, 1]."""
+    p, variance = mo.p, std_error**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if method in _VARIANCES:
+            return p - quantile * std_error, p + quantile * std_error
+        if method == "logit":
+            half = quantile * std_error / (p * (1 - p))
+            return expit(logit(p) - half), expit(logit(p) + half)
+        if method == "korn_graubard":  # as survey::svyciprop(method="beta"), which does not cut n_eff at n
+            rows = stdtrit(np.maximum(mo.n - 1, 1.0), outside)
+            return beta_limits(p, p * (1 - p) / variance * (rows / quantile) ** 2, outside)
+        n_eff = p * (1 - p) / variance * mo.n / (mo.n - 1)
+        if method == "clopper_pearson":
+            return beta_limits(p, n_eff * (ndtri(outside) / quantile) ** 2, outside)
+        if method == "wilson":
+            return wilson_limits(p, n_eff, quantile)
+        return wald_limits(p, n_eff, quantile)
+
+
+def _resampled(
+    t: ClusterTotals, mo: Moments, method: str, outside: float, n_resamples: int, rng: object
+) -> _Answer:
+    low, high, std_error = bootstrap.bootstrap_limits(t, mo, method, outside, n_resamples, rng)
+    flat = (cr_variance(t, mo, "cr1") == 0) & (mo.n > 0)
+    spare = _fallback_limits(t, mo, method, -stdtrit(np.maximum(mo.clusters - 1, 1), outside), outside)
+    low, high = np.where(flat, spare[0], low), np.where(flat, spare[1], high)
+    if t.bounded:
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n_eff = np.where(flat, mo.effective_clusters, mo.n * mo.srs_variance / std_error**2)
+    return _Answer(
+        low=low, high=high, std_error=std_error, df=np.full(t.n_groups, np.nan), icc=icc_anova(t), n_eff=n_eff,
+        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat,
+    )  # fmt: skip

@@ -1,0 +1,106 @@
+"""How clustered the scores are: ICC with its interval, design effect, effective sample size, cluster sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalci_accessor._typing import IccMethod
+from evalci_accessor.stats._results import DesignResult, reshape
+from evalci_accessor.stats._validate import FloatArray, check_level, check_option, tail
+from evalci_accessor.stats.averaged import averaged_posterior
+from evalci_accessor.stats.icc import icc_anova, icc_f_interval, icc_fleiss_cuzick, icc_pairwise
+from evalci_accessor.stats.moments import moments
+from evalci_accessor.stats.totals import ClusterTotals
+
+_ESTIMATORS = {"anova": icc_anova, "fleiss_cuzick": icc_fleiss_cuzick, "pairwise": icc_pairwise}
+
+
+def design_effect(
+    s: object, m: object, *, ss: object = None, icc_method: IccMethod = "anova", confidence_level: float = 0.95
+) -> DesignResult:
+    r"""Intracluster correlation, design effect and effective sample size.
+
+    Parameters
+    ----------
+    s, m : array_like, shape (..., G)
+        Sum of the scores and number of the scores of each cluster. A cluster of size 0 counts as absent.
+    ss : array_like, shape (..., G), optional
+        Sum of the squared scores; not needed for 0/1 scores.
+    icc_method : {"anova", "fleiss_cuzick", "pairwise", "posterior"}
+        Estimator of the ICC; ``"posterior"`` is the mean of the posterior that the default interval averages over.
+    confidence_level : float
+        Level of the ICC's interval.
+
+    Returns
+    -------
+    DesignResult
+        A group with fewer than two clusters, and the ICC of scores that are all equal, are nan.
+
+    Notes
+    -----
+    :math:`\mathrm{Deff} = 1 + (\sum m_g^2/M - 1)\max(\rho, 0)` [1]_; the mean size in place of :math:`\sum m_g^2/M` is too
+    small whenever sizes differ. The interval of the ICC has the posterior's quantiles for scores in [0, 1], so it never
+    reaches below 0 though the estimates may; for other scores it is Searle's F interval.
+
+    References
+    ----------
+    .. [1] Kish, L. (1965). Survey Sampling. Wiley.
+    .. [2] Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data.
+       Biometrics 55, 137-148. https://doi.org/10.1111/j.0006-341x.1999.00137.x
+
+    Examples
+    --------
+    >>> from evalci_accessor import stats
+    >>> result = stats.design_effect([3, 5, 2, 4, 5, 1, 5, 3], [5] * 8)
+    >>> print(f"ICC {result.icc:.3f}, Deff {result.design_effect:.2f}, n_eff {result.n_eff:.1f} of {result.n}")
+    ICC 0.266, Deff 2.06, n_eff 19.4 of 40
+    """
+    return design(ClusterTotals.from_sums(s, m, ss), icc_method=icc_method, confidence_level=confidence_level)
+
+
+def design(t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95) -> DesignResult:
+    """`design_effect` on ready `ClusterTotals`."""
+    check_option(icc_method, IccMethod, "icc_method")
+    level, outside = check_level(confidence_level), tail(confidence_level, "two-sided")
+    mo = moments(t)
+    if t.bounded:
+        posterior = averaged_posterior(t, mo)
+        low, high = posterior.quantile(outside), posterior.quantile(1 - outside)
+    else:
+        low, high = icc_f_interval(t, outside)
+    if icc_method == "posterior":
+        if not t.bounded:
+            from evalci_accessor.exceptions import ScoreRangeError
+
+            raise ScoreRangeError("icc_method='posterior' is for scores in [0, 1], and some lie outside. Use 'anova'.")
+        icc = np.where(mo.n > 0, posterior.icc, np.nan)
+    else:
+        icc = _ESTIMATORS[icc_method](t)
+    single = t.n_clusters < 2
+    icc, low, high = (np.where(single, np.nan, value) for value in (icc, low, high))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Under weights Kish's effective rows stand in for the number of rows, as in the default interval.
+        clustering = 1 + (mo.effective_rows / mo.effective_clusters - 1) * np.maximum(icc, 0)
+        effect = clustering * mo.n / mo.effective_rows
+        n_eff = mo.n / effect
+    sizes = _size_summary(t)
+    parts = {
+        "icc": icc, "icc_low": low, "icc_high": high, "design_effect": effect, "n_eff": n_eff,
+        "width_ratio": np.sqrt(effect), "n": mo.n.astype(np.int64), "n_clusters": t.n_clusters,
+        "effective_clusters": mo.effective_clusters, "largest_share": t.max(mo.h),
+        "size_min": sizes[0], "size_median": sizes[1], "size_max": sizes[2],
+    }  # fmt: skip
+    shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
+    return DesignResult(icc_method=str(icc_method), confidence_level=level, **shaped)
+
+
+def _size_summary(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Least, median and greatest number of scores in a cluster, by group."""
+    order = np.lexsort((t.n, t.group))
+    sizes = t.n[order].astype(np.float64)
+    out = np.full((3, t.n_groups), np.nan)
+    filled = t.n_clusters > 0
+    first, count = t.offsets[:-1][filled], t.n_clusters[filled]
+    middle = first + (count - 1) // 2, first + count // 2
+    out[:, filled] = sizes[first], (sizes[middle[0]] + sizes[middle[1]]) / 2, sizes[first + count - 1]
+    return out[0], out[1], out[2]

@@ -1,0 +1,130 @@
+"""What a reader of an interval should know about the clusters, told from the totals alone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from evalci_accessor.stats._results import RateResult
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.moments import moments, satterthwaite_df
+from evalci_accessor.stats.proportion import beta_limits
+from evalci_accessor.stats.totals import ClusterTotals
+
+FEW_CLUSTERS, FEW_DF = 5.0, 4.0
+DOMINANT_SHARE = 0.25
+RARE_RATE, RARE_CLUSTERS = 0.1, 5
+BOOTSTRAP_CLUSTERS, BOOTSTRAP_OUTCOMES = 30.0, 5.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Diagnosis:
+    """Which warnings apply to which group; every array has shape (H,).
+
+    Parameters
+    ----------
+    few : ndarray of bool
+        Fewer than 5 effective clusters, or under 4 Satterthwaite degrees of freedom.
+    effective_clusters, df : ndarray of float
+        The two figures.
+    dominant : ndarray of bool
+        A cluster holds over a quarter of the (weighted) scores.
+    largest, largest_share : ndarray
+        Which cluster id that is, and its share.
+    degenerate : ndarray of bool
+        All scores, or all cluster rates, are equal.
+    rare : ndarray of bool
+        The rarer outcome has a rate of at most .1 and occurs in fewer than five clusters.
+    rare_clusters : ndarray of int
+        In how many.
+    guard : ndarray of bool
+        The default interval was widened by its guard.
+    size_correlation : ndarray of float
+        Correlation of cluster rate and cluster size.
+    singletons : ndarray of bool
+        Every cluster holds one score.
+    fallback : ndarray of bool
+        The variance was zero and the effective number of clusters stood in.
+    unreliable_bootstrap : ndarray of bool
+        A bootstrap outside its rule of thumb.
+    """
+
+    few: BoolArray
+    effective_clusters: FloatArray
+    df: FloatArray
+    dominant: BoolArray
+    largest: IntArray
+    largest_share: FloatArray
+    degenerate: BoolArray
+    rare: BoolArray
+    rare_clusters: IntArray
+    guard: BoolArray
+    size_correlation: FloatArray
+    singletons: BoolArray
+    fallback: BoolArray
+    unreliable_bootstrap: BoolArray
+
+
+def diagnose(t: ClusterTotals, result: RateResult) -> Diagnosis:
+    """Look at the totals behind a result."""
+    mo = moments(t)
+    filled = t.n_clusters > 0
+    df = satterthwaite_df(t, mo, "cr2")
+    share = t.max(mo.h)
+    singletons = filled & (t.max(t.n.astype(np.float64)) == 1)
+    rate = t.s / t.m
+    with np.errstate(invalid="ignore"):
+        least, most = -t.max(-rate), t.max(rate)
+        equal_rates = filled & (most - least <= 1e-12 * np.maximum(np.abs(most), 1)) & ~singletons
+        rare_side = np.where(mo.p <= 0.5, 1.0, 0.0)
+        holds_rare = np.where(t.spread(rare_side) == 1, t.s > 0, t.s < t.m)
+        rare_clusters = t.sum(holds_rare.astype(np.float64)).astype(np.int64)
+        rarer = np.minimum(mo.p, 1 - mo.p)
+        rare = filled & t.bounded & (rarer > 0) & (rarer <= RARE_RATE) & (rare_clusters < RARE_CLUSTERS)
+        constant = filled & (mo.score_variance == 0) | (filled & t.bounded & (rarer <= 0))
+        limits_met = (mo.effective_clusters >= BOOTSTRAP_CLUSTERS) & (
+            ~np.full(t.n_groups, t.bounded) | (mo.effective_clusters * rarer >= BOOTSTRAP_OUTCOMES)
+        )
+        few = filled & ((mo.effective_clusters < FEW_CLUSTERS) | (df < FEW_DF))
+    return Diagnosis(
+        few=few,
+        effective_clusters=mo.effective_clusters,
+        df=df,
+        dominant=filled & (share > DOMINANT_SHARE * (1 + 1e-12)),
+        largest=_largest(t, mo.h),
+        largest_share=share,
+        degenerate=equal_rates | constant,
+        rare=rare,
+        rare_clusters=rare_clusters,
+        guard=np.ravel(result.guard),
+        size_correlation=_correlation(t, rate),
+        singletons=singletons,
+        fallback=np.ravel(result.fallback),
+        unreliable_bootstrap=filled & result.method.startswith("bootstrap") & ~limits_met,
+    )
+
+
+def sensitivity(t: ClusterTotals, h: int, icc: float, outside: float) -> tuple[float, float]:
+    """Clopper-Pearson limits of group ``h`` if the ICC were known to be ``icc``."""
+    mo = moments(t.one(h))
+    rows = mo.effective_rows
+    n = rows / (1 + (rows / mo.effective_clusters - 1) * icc)
+    low, high = beta_limits(mo.p, n, outside)
+    return float(low[0]), float(high[0])
+
+
+def _largest(t: ClusterTotals, h: FloatArray) -> IntArray:
+    """Cluster id with the largest share, by group; -1 for a group without scores."""
+    out = np.full(t.n_groups, -1, dtype=np.int64)
+    order = np.lexsort((-t.cluster, h, t.group))
+    filled = t.n_clusters > 0
+    out[filled] = t.cluster[order[t.offsets[1:][filled] - 1]]
+    return out
+
+
+def _correlation(t: ClusterTotals, rate: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = t.m - t.spread(t.sum(t.m) / t.n_clusters)
+        y = rate - t.spread(t.sum(rate) / t.n_clusters)
+        return t.sum(x * y) / np.sqrt(t.sum(x * x) * t.sum(y * y))

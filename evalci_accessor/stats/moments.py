@@ -1,0 +1,84 @@
+r"""Cluster-robust variances of a mean, from totals, and their Bell-McCaffrey degrees of freedom.
+
+With :math:`h_g` the share of cluster g in the (weighted) items and :math:`r_g = (s_g - p\,m_g)/M`, every variance is
+:math:`\sum c_g r_g^2`: CR0 has :math:`c_g = 1`, CR1 :math:`G/(G-1)`, CR2 :math:`1/(1-h_g)`, CR3 :math:`1/(1-h_g)^2`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats.totals import ClusterTotals
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Moments:
+    """What the intervals need of the totals; h and r have an entry a cluster, the others one a group."""
+
+    p: FloatArray
+    n: FloatArray
+    clusters: FloatArray
+    h: FloatArray
+    r: FloatArray
+    effective_clusters: FloatArray
+    effective_rows: FloatArray  # Kish's n under weights, else n
+    score_variance: FloatArray  # with n - 1
+
+    @property
+    def srs_variance(self) -> FloatArray:
+        """Variance of the mean if the n scores were independent."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.score_variance / self.n
+
+
+def moments(t: ClusterTotals) -> Moments:
+    """Moments of the totals, nan for a group without scores."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total, n = t.sum(t.m), t.sum(t.n.astype(np.float64))
+        p = t.sum(t.s) / total
+        h = t.m / t.spread(total)
+        spread = t.sum(t.ss) / total - p**2
+        spread = np.where(spread > 1e-14 * (p**2 + spread), spread, 0.0)
+        return Moments(
+            p=p,
+            n=n,
+            clusters=t.n_clusters.astype(np.float64),
+            h=h,
+            r=(t.s - t.spread(p) * t.m) / t.spread(total),
+            effective_clusters=np.where(n > 0, 1 / t.sum(h * h), np.nan),
+            effective_rows=np.where(n > 0, total**2 / t.sum(t.q), np.nan),
+            score_variance=np.where(n > 1, spread * n / (n - 1), np.nan),
+        )
+
+
+def _factor(t: ClusterTotals, mo: Moments, kind: str) -> FloatArray:
+    if kind == "cr0":
+        return np.ones_like(mo.h)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if kind == "cr1":
+            return t.spread(mo.clusters / (mo.clusters - 1))
+        return (1 - mo.h) ** (-1.0 if kind == "cr2" else -2.0)
+
+
+def cr_variance(t: ClusterTotals, mo: Moments, kind: str) -> FloatArray:
+    """Cluster-robust variance ``"cr0"`` to ``"cr3"`` of the mean, by group; exactly 0 where only rounding is left."""
+    variance = t.sum(_factor(t, mo, kind) * mo.r**2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rounding = 1e-24 * t.sum(t.ss) / t.sum(t.m)
+    return np.where(mo.n > 0, np.where(variance > rounding, variance, 0.0), np.nan)
+
+
+def satterthwaite_df(t: ClusterTotals, mo: Moments, kind: str) -> FloatArray:
+    r"""Bell-McCaffrey degrees of freedom for working independence.
+
+    :math:`E r_g r_k \propto h_g(\delta_{gk} - h_k)`, so the sum over all pairs has a closed form:
+    :math:`(\sum c h(1-h))^2 / (\sum c^2h^2(1-h)^2 + (\sum c h^2)^2 - \sum c^2 h^4)`.
+    """
+    c, h = _factor(t, mo, kind), mo.h
+    with np.errstate(divide="ignore", invalid="ignore"):
+        trace = t.sum(c * h * (1 - h))
+        df = trace**2 / (t.sum((c * h * (1 - h)) ** 2) + t.sum(c * h * h) ** 2 - t.sum((c * h * h) ** 2))
+    return np.where(mo.clusters > 1, df, np.nan)

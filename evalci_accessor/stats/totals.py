@@ -1,0 +1,203 @@
+"""Cluster totals: the one thing that every statistic of the package is computed from.
+
+For each cluster of each group: how many scores it holds, the sum of their weights, the weighted sum of the scores and of
+their squares. Totals are additive and small, and the same whether they came from rows, a cube or another machine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from evalci_accessor.exceptions import ScoreError
+from evalci_accessor.stats._validate import FloatArray, IntArray, as_float
+
+# A dense (group x cluster) table of counts is only worth it while it is small beside the rows it was counted from.
+_DENSE_CELLS = 2**22
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClusterTotals:
+    """Totals of every cluster that holds at least one score, group after group.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the groups; ``()`` for a single group. Their number, in C order, is called H below.
+    offsets : ndarray of int, shape (H + 1,)
+        The clusters of group ``h`` are the entries ``offsets[h]:offsets[h + 1]`` of the arrays that follow.
+    cluster : ndarray of int, shape (T,)
+        Which of the caller's cluster ids an entry belongs to.
+    n : ndarray of int, shape (T,)
+        Number of scores.
+    m, s, ss, q : ndarray of float, shape (T,)
+        Sum of the weights, weighted sum of the scores, weighted sum of the squared scores, sum of the squared weights.
+        Without weights ``m`` and ``q`` equal ``n``.
+    bounded : bool
+        Whether every score lies in [0, 1].
+    weighted : bool
+        Whether weights were given.
+    """
+
+    shape: tuple[int, ...]
+    offsets: IntArray
+    cluster: IntArray
+    n: IntArray
+    m: FloatArray
+    s: FloatArray
+    ss: FloatArray
+    q: FloatArray
+    bounded: bool
+    weighted: bool
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, H."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_clusters(self) -> IntArray:
+        """Number of clusters that hold a score, by group, shape (H,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def group(self) -> IntArray:
+        """Group of each entry, shape (T,)."""
+        return np.repeat(np.arange(self.n_groups), self.n_clusters)
+
+    def sum(self, values: FloatArray) -> FloatArray:
+        """Sum values of the entries within each group, shape (H,)."""
+        if self.n_groups == 1:
+            return np.atleast_1d(values.sum(dtype=np.float64))
+        return np.bincount(self.group, weights=values, minlength=self.n_groups)
+
+    def max(self, values: FloatArray) -> FloatArray:
+        """Greatest value within each group, nan for a group without clusters, shape (H,)."""
+        out = np.full(self.n_groups, np.nan)
+        filled = self.n_clusters > 0
+        if filled.any():
+            out[filled] = np.maximum.reduceat(values, self.offsets[:-1][filled])
+        return out
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """Repeat a value of each group for each of its entries, shape (T,)."""
+        return np.repeat(values, self.n_clusters)
+
+    @property
+    def binary(self) -> np.ndarray:
+        """Whether the scores of a group are all 0 or 1, shape (H,).
+
+        A score in [0, 1] equals its square only at the ends, so the two sums agree exactly when all scores are 0 or 1.
+        """
+        if not self.bounded:
+            return np.zeros(self.n_groups, dtype=bool)
+        return self.sum(self.s) == self.sum(self.ss)
+
+    def one(self, h: int) -> ClusterTotals:
+        """The totals of group ``h`` alone."""
+        part = slice(self.offsets[h], self.offsets[h + 1])
+        return dataclasses.replace(
+            self,
+            shape=(),
+            offsets=np.array([0, self.offsets[h + 1] - self.offsets[h]]),
+            **{name: getattr(self, name)[part] for name in ("cluster", "n", "m", "s", "ss", "q")},
+        )
+
+    @classmethod
+    def from_rows(
+        cls,
+        scores: FloatArray,
+        codes: IntArray,
+        *,
+        n_clusters: int,
+        groups: IntArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+        bounded: bool,
+        binary: bool,
+    ) -> ClusterTotals:
+        """Add up rows. ``codes`` and ``groups`` count from 0; ``binary`` says that all scores are 0 or 1."""
+        if weights is not None and not weights.all():
+            used = weights != 0  # a row of weight zero is an absent row
+            scores, codes, weights = scores[used], codes[used], weights[used]
+            groups = groups[used] if groups is not None else None
+        key, size = codes, n_clusters
+        present: IntArray | None = None
+        if groups is not None and n_groups > 1:
+            key, size = groups.astype(np.int64) * n_clusters + codes, n_groups * n_clusters
+            if size > max(4 * len(scores), _DENSE_CELLS):
+                present, key = np.unique(key, return_inverse=True)
+                size = len(present)
+        n = np.bincount(key, minlength=size)
+        if present is None:
+            present = np.flatnonzero(n)
+        held = np.flatnonzero(n)
+
+        def add(values: FloatArray) -> FloatArray:
+            return np.bincount(key, weights=values, minlength=size)[held]
+
+        if weights is None:
+            s = add(scores)
+            m = q = n[held].astype(np.float64)
+            ss = s if binary else add(scores * scores)
+        else:
+            s = add(weights * scores)
+            m, q = add(weights), add(weights * weights)
+            ss = s if binary else add(weights * scores * scores)
+        group, cluster = np.divmod(present, max(n_clusters, 1))
+        offsets = np.searchsorted(group, np.arange(n_groups + 1))
+        shape = () if groups is None else (n_groups,)
+        return cls(
+            shape=shape, offsets=offsets, cluster=cluster, n=n[held], m=m, s=s, ss=ss, q=q,
+            bounded=bounded, weighted=weights is not None,
+        )  # fmt: skip
+
+    @classmethod
+    def from_sums(cls, s: object, m: object, ss: object = None) -> ClusterTotals:
+        """Take ready totals of shape (..., G): sums of scores, numbers of scores, sums of squares (0/1 scores: not needed).
+
+        A cluster of size 0 counts as absent.
+        """
+        sums, sizes = np.broadcast_arrays(as_float(s, "s"), as_float(m, "m"))
+        if sums.ndim == 0:
+            raise ScoreError("cluster totals need at least one axis, the last, along which the clusters lie; got a scalar.")
+        if (sizes < 0).any() or (sizes != np.round(sizes)).any():
+            raise ScoreError("cluster sizes must be whole numbers >= 0.")
+        if ss is None:
+            if (sums != np.round(sums)).any() or (sums < 0).any() or (sums > sizes).any():
+                raise ScoreError(
+                    "sums of scores that are not counts between 0 and the cluster's size need the sums of squares too: "
+                    "pass `ss`."
+                )
+            squares, bounded = sums, True
+        else:
+            squares = np.broadcast_to(as_float(ss, "ss"), sums.shape)
+            # Sums alone cannot prove that each score is in [0, 1]; these are the conditions that they can show.
+            bounded = bool(((squares <= sums * (1 + 1e-12)) & (sums >= 0) & (sums <= sizes * (1 + 1e-12))).all())
+        shape = sums.shape[:-1]
+        n_groups = int(np.prod(shape, dtype=np.int64))
+        flat_sizes = sizes.reshape(n_groups, -1)
+        held = flat_sizes > 0
+        _, cluster = np.nonzero(held)
+        take = [np.ascontiguousarray(a.reshape(n_groups, -1)[held]) for a in (sums, sizes, squares)]
+        return cls(
+            shape=shape, offsets=np.concatenate([[0], np.cumsum(held.sum(axis=1))]), cluster=cluster,
+            n=take[1].astype(np.int64), m=take[1], s=take[0], ss=take[2], q=take[1], bounded=bounded, weighted=False,
+        )  # fmt: skip
+
+    @classmethod
+    def concat(cls, parts: list[ClusterTotals], shape: tuple[int, ...]) -> ClusterTotals:
+        """Put the groups of several totals one after the other, and give them ``shape``."""
+        counts = np.concatenate([part.n_clusters for part in parts]) if parts else np.zeros(0, dtype=np.int64)
+        joined = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("cluster", "n", "m", "s", "ss", "q")
+        }
+        return cls(
+            shape=shape,
+            offsets=np.concatenate([[0], np.cumsum(counts)]),
+            bounded=all(part.bounded for part in parts),
+            weighted=any(part.weighted for part in parts),
+            **joined,
+        )
