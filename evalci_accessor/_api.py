@@ -52,4 +52,6 @@ def evalci(
         return DataArrayAccessor(obj)
     if isinstance(obj, xr.Dataset):
         return DatasetAccessor(obj)
-    raise TypeError(f"evalci() takes a pandas DataFrame or Series or an xarray DataArray or Dataset; got {type(obj).__name__}.")
+    raise TypeError(
+        f"evalci() takes a pandas DataFrame or Series or an xarray DataArray or Dataset; got {type(obj).__name__}."
+    )

@@ -95,7 +95,7 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
         if other != text:
             pairs.append((other, text))
     if pairs:
-        shown = "; ".join(f"{ascii(a)} and {ascii(b)}" for a, b in pairs[:5])
+        shown = "; ".join(f"{a!a} and {b!a}" for a, b in pairs[:5])
         warn(
             f"{len(pairs)} id(s) in {name!r} look like another one but for Unicode form or white space and were kept apart: "
             f"{shown}. If they mean the same, normalise them first, as with .str.normalize('NFC').str.split().str.join(' ').",

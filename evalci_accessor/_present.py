@@ -89,9 +89,7 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
     return result
 
 
-def naive(
-    sample: Sample, *, method: ProportionMethod, alternative: Alternative, confidence_level: float
-) -> RateResult:
+def naive(sample: Sample, *, method: ProportionMethod, alternative: Alternative, confidence_level: float) -> RateResult:
     """Textbook interval of each group: the totals hold a single cluster a group, and every score counts for itself."""
     check_option(method, ProportionMethod, "method")
     outside, level = tail(confidence_level, alternative), check_level(confidence_level)
@@ -103,10 +101,12 @@ def naive(
     with np.errstate(invalid="ignore"):
         std_error = np.sqrt(mo.srs_variance)
     flat = independent_result(mo.p, std_error, low, high, mo.n, method=method, confidence_level=level)
-    result = dataclasses.replace(
-        flat, **{field.name: np.reshape(getattr(flat, field.name), t.shape) for field in dataclasses.fields(flat)
-                 if isinstance(getattr(flat, field.name), np.ndarray)}
-    )  # fmt: skip
+    shaped: dict[str, Any] = {
+        field.name: np.reshape(getattr(flat, field.name), t.shape)
+        for field in dataclasses.fields(flat)
+        if isinstance(getattr(flat, field.name), np.ndarray)
+    }
+    result = dataclasses.replace(flat, **shaped)
     warn_missing(sample)
     if method == "wald":
         empty = np.flatnonzero((mo.n > 0) & ((mo.p <= 0) | (mo.p >= 1)))
@@ -264,7 +264,7 @@ def _warn_of(sample: Sample, result: RateResult, options: RateOptions, outside: 
     )  # fmt: skip
     tell(
         found.singletons, ex.SingletonClusterWarning,
-        lambda h: f"every cluster of {sample.cluster!r} holds one score, so the scores count as independent. Is it the item's "
+        lambda _: f"every cluster of {sample.cluster!r} holds one score, so the scores count as independent. Is it the item's "
         "own id rather than what the items share?",
         f"every cluster of {sample.cluster!r} holds one score, so the scores count as independent.",
     )  # fmt: skip

@@ -17,4 +17,5 @@ def progress(items: Sequence[T], *, label: str, unit: str) -> Iterable[T]:
         from tqdm import tqdm
     except ImportError:
         return items
-    return tqdm(items, desc=label, unit=unit, delay=_DELAY, leave=False)
+    bar: Iterable[T] = tqdm(items, desc=label, unit=unit, delay=_DELAY, leave=False)
+    return bar

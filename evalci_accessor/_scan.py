@@ -1,4 +1,4 @@
-"""Which columns or coordinates could be a clustering that someone forgot?"""
+"""Columns and coordinates that could be a clustering which someone forgot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def usable(candidates: dict[str, Any]) -> set[str]:
         if _is_measurement(series):
             continue
         try:
-            codes, uniques = pd.factorize(series.array, use_na_sentinel=True)
+            codes, uniques = pd.factorize(series, use_na_sentinel=True)
         except TypeError:  # lists and dicts
             continue
         missing = int((codes < 0).sum())
@@ -37,7 +37,8 @@ def usable(candidates: dict[str, Any]) -> set[str]:
             kept.add(name)
     if lacking:
         warn(
-            f"Not looked at, since ids are missing: {examples(lacking)}. Fill or drop them, and name the column.", ScanWarning
+            f"Not looked at, since ids are missing: {examples(lacking)}. Fill or drop them, and name the column.",
+            ScanWarning,
         )
     return kept
 

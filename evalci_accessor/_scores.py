@@ -31,7 +31,7 @@ def to_float(values: Any, name: str) -> FloatArray:
     if isinstance(dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)
         levels = np.append(to_float(category.categories, name), np.nan)
-        return levels[category.codes]
+        return np.take(levels, category.codes)
     if isinstance(dtype, np.dtype):
         if dtype.kind in "biuf":
             return np.asarray(values, dtype=np.float64)

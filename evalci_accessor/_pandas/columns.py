@@ -74,11 +74,11 @@ def _by_name(data: Frame, name: Hashable, role: str) -> Any:
         if not isinstance(place, int):
             count = int(np.sum(columns == name))
             raise AmbiguousNameError(f"{role}={name!r} names {count} columns; column names must be unique to be picked by.")
-        return data.iloc[:, place]
+        return pd.DataFrame(data).iloc[:, place]
     if in_levels > 1:
         raise AmbiguousNameError(f"{role}={name!r} names {in_levels} index levels; level names must be unique.")
     if in_levels:
-        return data.index.get_level_values(name)
+        return data.index.get_level_values(name)  # type: ignore[arg-type]
     raise ColumnNotFoundError(_not_found(data, name, role, levels))
 
 

@@ -98,7 +98,9 @@ def _clusterings(data: Frame, cluster: Any, score: Any, by: Any, weights: Any) -
         return _candidates(data, score, by, weights)
     if isinstance(cluster, (list, tuple)) and not (isinstance(cluster, tuple) and cluster in columns_of(data)):
         if not cluster:
-            raise ClusterError("The list of clusterings is empty; name at least one, or pass nothing to look at every column.")
+            raise ClusterError(
+                "The list of clusterings is empty; name at least one, or pass nothing to look at every column."
+            )
         return [find(data, spec, "cluster") for spec in cluster]
     return [find(data, cluster, "cluster")]
 
@@ -108,9 +110,9 @@ def _candidates(data: Frame, score: Any, by: Any, weights: Any) -> list[Column]:
     taken = {id(spec) if isinstance(spec, (pd.Series, np.ndarray)) else spec for spec in _listed(score, by, weights)}
     named: list[Column] = []
     columns = columns_of(data)
-    for place, name in enumerate(columns):
+    for name in columns:
         if name not in taken:
-            named.append(Column(data.iloc[:, place], str(name)))
+            named.append(Column(find(data, name, "cluster").values, str(name)))
     for level, name in enumerate(data.index.names):
         if name is not None and name not in taken and name not in columns:
             named.append(Column(data.index.get_level_values(level), str(name)))

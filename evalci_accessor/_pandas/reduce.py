@@ -127,7 +127,7 @@ def _refuse_missing(data: Frame, rows: Rows, codes: IntArray, name: str) -> None
     whole = "all" if len(at) == len(codes) else str(len(at))
     raise MissingClusterError(
         f"{whole} of {len(codes)} rows have no cluster id in {name!r}: rows "
-        f"{examples(repr(_plain(data.index[row])) for row in at)}. They are neither one cluster nor none. Leave them out "
+        f"{examples(repr(_plain(data.index[int(row)])) for row in at)}. They are neither one cluster nor none. Leave them out "
         f"knowingly with dropna(subset=[{name!r}]), or give each an id of its own if they share nothing."
     )
 

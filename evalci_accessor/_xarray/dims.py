@@ -58,7 +58,9 @@ def find(data: Cube, spec: Any, role: str) -> Named:
 def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:
     for dim in array.dims:
         if dim not in data.sizes:
-            raise DimensionError(f"`{role}` has the dim {dim!r}, which the data lack; theirs are {examples(map(repr, data.dims))}.")
+            raise DimensionError(
+                f"`{role}` has the dim {dim!r}, which the data lack; theirs are {examples(map(repr, data.dims))}."
+            )
         if array.sizes[dim] != data.sizes[dim]:
             raise AlignmentError(
                 f"`{role}` has {array.sizes[dim]} entries along {dim!r} and the data {data.sizes[dim]}; they must cover each other."

@@ -74,7 +74,9 @@ def design_effect(
     else:
         listed = list(cluster) if isinstance(cluster, (list, tuple)) else [cluster]
         if not listed:
-            raise ClusterError("The list of clusterings is empty; name at least one, or pass nothing to look at every coordinate.")
+            raise ClusterError(
+                "The list of clusterings is empty; name at least one, or pass nothing to look at every coordinate."
+            )
         clusterings = [find(data, spec, "cluster") for spec in listed]
         together = [d for clustering in clusterings for d in clustering.array.dims]
         reduced = named_dims(scores.array, dim, together)

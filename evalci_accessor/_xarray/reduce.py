@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -74,9 +74,7 @@ def describe(score: xr.DataArray, dims: tuple[Hashable, ...], shape: tuple[int, 
     return ", ".join(parts)
 
 
-def read_cells(
-    score: Named, reduced: tuple[Hashable, ...], weights: Named | None, nan_policy: NanPolicy
-) -> Cells:
+def read_cells(score: Named, reduced: tuple[Hashable, ...], weights: Named | None, nan_policy: NanPolicy) -> Cells:
     """Check the scores and weights and bring the kept dims to the front."""
     array = score.array
     kept = tuple(dim for dim in array.dims if dim not in reduced)
@@ -118,8 +116,9 @@ def _spread(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: st
             f"{role} {name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
             f"{examples(map(repr, sizes))}."
         )
-    loaded = xr.Variable(array.dims, _loaded(array.variable))
-    return np.asarray(loaded.set_dims(sizes).transpose(*sizes).data)
+    loaded = xr.DataArray(_loaded(array.variable), dims=array.dims)
+    absent = {dim: size for dim, size in sizes.items() if dim not in array.dims}
+    return np.asarray(loaded.expand_dims(absent).transpose(*sizes).data)
 
 
 def flat_ids(cells: Cells, cluster: Named) -> np.ndarray:
@@ -132,8 +131,9 @@ def add_up(cells: Cells, cluster: Named | None) -> Sample:
     """Totals of each cluster in each cell of the answer."""
     n_groups, n_cells = cells.values.shape
     name = None if cluster is None else cluster.name
+    label: Callable[[int], Any] = int
     if cluster is None:
-        codes, size, label = np.zeros((1, n_cells), dtype=np.int64), 1, int
+        codes, size = np.zeros((1, n_cells), dtype=np.int64), 1
     else:
         coded = encode(_as_ids(cluster.array), cluster.name)
         size, label = coded.size, coded.label

@@ -25,4 +25,5 @@ def wrap(cells: Cells, columns: dict[str, Any]) -> xr.Dataset:
         name: (cells.kept, value) if isinstance(value, np.ndarray) and value.ndim else ((), value)
         for name, value in columns.items()
     }
-    return xr.Dataset(variables, coords=xr.Coordinates(coords) if not coords else cells.score.coords.to_dataset()[list(coords)].coords)
+    kept = cells.score.coords.to_dataset()[list(coords)]
+    return kept.assign(variables)

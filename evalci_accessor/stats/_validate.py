@@ -44,9 +44,7 @@ def check_level(confidence_level: float) -> float:
         confidence_level, bool
     )
     if not is_number or not 0 < confidence_level < 1:
-        hint = (
-            f" Did you mean {confidence_level / 100:g}?" if is_number and 1 < confidence_level < 100 else ""
-        )  # 95 for .95
+        hint = f" Did you mean {confidence_level / 100:g}?" if is_number and 1 < confidence_level < 100 else ""  # 95 for .95
         raise MethodError(f"confidence_level={confidence_level!r} must be a number strictly between 0 and 1.{hint}")
     return float(confidence_level)
 
@@ -63,4 +61,3 @@ def check_resamples(n_resamples: int) -> int:
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, (int, np.integer)) or n_resamples < 100:
         raise MethodError(f"n_resamples={n_resamples!r} must be a whole number of at least 100 (the default is 9999).")
     return int(n_resamples)
-

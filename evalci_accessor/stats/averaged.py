@@ -40,13 +40,14 @@ class AveragedPosterior:
     @property
     def icc(self) -> FloatArray:
         """Posterior mean of the ICC, by group."""
-        return (self.weight * self.rho).sum(axis=1)
+        mean: FloatArray = (self.weight * self.rho).sum(axis=1)
+        return mean
 
     @property
     def n_eff(self) -> FloatArray:
         """Harmonic mean of the effective sample size, by group."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return 1 / (self.weight / self.n_k).sum(axis=1)
+            return np.reciprocal(np.sum(self.weight / self.n_k, axis=1, dtype=np.float64))
 
     def quantile(self, probability: float) -> FloatArray:
         """Quantile of the ICC, by group (nan without scores)."""
@@ -109,7 +110,8 @@ def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float
     weight = post.weight[at]
 
     def excess(x: FloatArray, i: np.ndarray) -> FloatArray:
-        return (weight[i] * betainc(a[i], b[i], x[:, None])).sum(axis=1) - target
+        below: FloatArray = (weight[i] * betainc(a[i], b[i], x[:, None])).sum(axis=1)
+        return below - target
 
     ends = (p[at], np.ones(len(at))) if upper else (np.zeros(len(at)), p[at])
     answer = elementwise.find_root(excess, ends, args=(np.arange(len(at)),), tolerances={"xatol": 1e-14, "xrtol": 1e-13})

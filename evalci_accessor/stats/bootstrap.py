@@ -89,9 +89,7 @@ def _blocks(n_resamples: int, seed: np.random.SeedSequence) -> list[tuple[slice,
     ]
 
 
-def resample_sums(
-    columns: FloatArray, count: np.ndarray, n_resamples: int, seed: np.random.SeedSequence
-) -> FloatArray:
+def resample_sums(columns: FloatArray, count: np.ndarray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
     """Column sums over each resample.
 
     Parameters
@@ -214,9 +212,7 @@ def _studentised(
     return p - top * error, p - bottom * error
 
 
-def _bca_probabilities(
-    s: FloatArray, m: FloatArray, p: float, estimate: FloatArray, outside: float
-) -> tuple[float, float]:
+def _bca_probabilities(s: FloatArray, m: FloatArray, p: float, estimate: FloatArray, outside: float) -> tuple[float, float]:
     """Efron's bias-corrected and accelerated levels, with the acceleration from the influence of each cluster."""
     tie = np.isclose(estimate, p, rtol=1e-12, atol=0)
     below = ((estimate < p) & ~tie).mean() + tie.mean() / 2

@@ -189,7 +189,7 @@ def _design_based(t: ClusterTotals, mo: Moments, method: str, df: DegreesOfFreed
     satterthwaite = df == "satterthwaite" or (df == "auto" and kind == "cr2")
     freedom = satterthwaite_df(t, mo, kind) if satterthwaite else mo.clusters - 1
     freedom = np.where(mo.clusters > 1, freedom, np.nan)
-    quantile = -stdtrit(freedom, outside)
+    quantile = np.asarray(-stdtrit(freedom, outside), dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_eff = mo.n * mo.srs_variance / variance
     std_error = np.sqrt(variance)
@@ -248,12 +248,11 @@ def _design_limits(
         return wald_limits(p, n_eff, quantile)
 
 
-def _resampled(
-    t: ClusterTotals, mo: Moments, method: str, outside: float, n_resamples: int, rng: object
-) -> _Answer:
+def _resampled(t: ClusterTotals, mo: Moments, method: str, outside: float, n_resamples: int, rng: object) -> _Answer:
     low, high, std_error = bootstrap.bootstrap_limits(t, mo, method, outside, n_resamples, rng)
     flat = (cr_variance(t, mo, "cr1") == 0) & (mo.n > 0)
-    spare = _fallback_limits(t, mo, method, -stdtrit(np.maximum(mo.clusters - 1, 1), outside), outside)
+    quantile = np.asarray(-stdtrit(np.maximum(mo.clusters - 1, 1), outside), dtype=np.float64)
+    spare = _fallback_limits(t, mo, method, quantile, outside)
     low, high = np.where(flat, spare[0], low), np.where(flat, spare[1], high)
     if t.bounded:
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)

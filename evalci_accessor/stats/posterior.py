@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import gammaln
 
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats._validate import BoolArray, FloatArray
 
 # log likelihood at rho (R, 1) and p, 1-p (R, P)
 LogLik: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -60,7 +60,8 @@ class IccPosterior:
         step = phi[1] - phi[0] if len(phi) > 1 else 0.0
         edges = np.clip(np.concatenate([phi - step / 2, [phi[-1] + step / 2]]), 0.0, HALF_PI)
         cdf = np.concatenate([[0.0], np.cumsum(self.weight)])
-        return np.sin(np.interp(probability, cdf, edges)) ** 2
+        phi_at: FloatArray = np.asarray(np.interp(probability, cdf, edges), dtype=np.float64)
+        return np.sin(phi_at) ** 2
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -106,15 +107,15 @@ class _Pairs:
         return _Pairs(size[which] * np.sin(cell * (HALF_PI / _CELLS)) ** 2, size[which], table[held])
 
 
-def distinct_pairs(s: FloatArray, m: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+def distinct_pairs(s: FloatArray, m: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Distinct (s, m) pairs in ascending order, and the number of clusters that have each."""
     whole = bool((s == np.round(s)).all() and (m == np.round(m)).all())
     if whole and len(s) and (top := int(m.max()) + 1) * top < max(2**16, 4 * len(s)) and (s >= 0).all() and (s <= m).all():
         table = np.bincount(m.astype(np.int64) * top + s.astype(np.int64))
         key = np.flatnonzero(table)
-        return (key % top).astype(np.float64), (key // top).astype(np.float64), table[key]
+        return (key % top).astype(np.float64), (key // top).astype(np.float64), table[key].astype(np.float64)
     pair, count = np.unique(m + 1j * s, return_counts=True)
-    return np.ascontiguousarray(pair.imag), np.ascontiguousarray(pair.real), count
+    return np.ascontiguousarray(pair.imag), np.ascontiguousarray(pair.real), count.astype(np.float64)
 
 
 def _smooth(pairs: _Pairs) -> tuple[LogLik, float]:
@@ -168,15 +169,15 @@ def _all_or_nothing(pairs: _Pairs) -> LogLik:
     mixed = ~(passed | failed)
     n_mixed, s_mixed, f_mixed = count[mixed].sum(), (count * s)[mixed].sum(), (count * (m - s))[mixed].sum()
 
-    def by_size(which: np.ndarray) -> tuple[FloatArray, FloatArray]:
+    def by_size(which: BoolArray) -> tuple[FloatArray, FloatArray]:
         size, inverse = np.unique(m[which], return_inverse=True)
-        return size, np.bincount(inverse, weights=count[which], minlength=len(size))
+        return size, np.bincount(inverse, weights=count[which], minlength=len(size)).astype(np.float64)
 
     pure = (by_size(passed), by_size(failed))
 
     def loglik(rho: FloatArray, p: FloatArray, q: FloatArray) -> FloatArray:
         logs = (np.log(p), np.log(q))
-        out = n_mixed * np.log1p(-rho) + s_mixed * logs[0] + f_mixed * logs[1]
+        out: FloatArray = n_mixed * np.log1p(-rho) + s_mixed * logs[0] + f_mixed * logs[1]
         for (sizes, times), log_x in zip(pure, logs, strict=True):
             for size, c in zip(sizes, times, strict=True):
                 # (1-rho) x^m + rho x = x ((1-rho) x^(m-1) + rho)
@@ -200,12 +201,14 @@ def _centre(pairs: _Pairs, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _on_theta(loglik: LogLik, rho: FloatArray, theta: FloatArray) -> FloatArray:
     """Log of the integrand in theta: likelihood times dp/dtheta = sin(2 theta)."""
     p, q = np.sin(theta) ** 2, np.cos(theta) ** 2
-    return loglik(rho[:, None], p, q) + np.log(2 * np.sqrt(p * q))
+    value: FloatArray = loglik(rho[:, None], p, q) + np.log(2 * np.sqrt(p * q))
+    return value
 
 
 def _log_sum(values: FloatArray, weights: FloatArray) -> FloatArray:
     top = values.max(axis=1)
-    return top + np.log((np.exp(values - top[:, None]) * weights).sum(axis=1))
+    out: FloatArray = top + np.log((np.exp(values - top[:, None]) * weights).sum(axis=1))
+    return out
 
 
 def _marginal_dense(loglik: LogLik, rho: FloatArray, centre: tuple[FloatArray, FloatArray]) -> FloatArray:
@@ -230,9 +233,7 @@ def _marginal_dense(loglik: LogLik, rho: FloatArray, centre: tuple[FloatArray, F
     return _log_sum(value, _GAUSS[1]) + np.log(half)
 
 
-def _marginal_sparse(
-    loglik: LogLik, rho: FloatArray, centre: tuple[FloatArray, FloatArray], *, laplace: bool
-) -> FloatArray:
+def _marginal_sparse(loglik: LogLik, rho: FloatArray, centre: tuple[FloatArray, FloatArray], *, laplace: bool) -> FloatArray:
     """The same with a few Gauss-Hermite points about the peak (or its height and width alone), for many clusters.
 
     Where the peak is at an end of the range, or is none, the answer is nan.

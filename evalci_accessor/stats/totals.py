@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 
 from evalci_accessor.exceptions import ScoreError
-from evalci_accessor.stats._validate import FloatArray, IntArray, as_float
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, as_float
 
 # A dense (group x cluster) table of counts is only worth it while it is small beside the rows it was counted from.
 _DENSE_CELLS = 2**22
@@ -70,7 +70,7 @@ class ClusterTotals:
         """Sum values of the entries within each group, shape (H,)."""
         if self.n_groups == 1:
             return np.atleast_1d(values.sum(dtype=np.float64))
-        return np.bincount(self.group, weights=values, minlength=self.n_groups)
+        return np.bincount(self.group, weights=values, minlength=self.n_groups).astype(np.float64, copy=False)
 
     def max(self, values: FloatArray) -> FloatArray:
         """Greatest value within each group, nan for a group without clusters, shape (H,)."""
@@ -85,14 +85,14 @@ class ClusterTotals:
         return np.repeat(values, self.n_clusters)
 
     @property
-    def binary(self) -> np.ndarray:
+    def binary(self) -> BoolArray:
         """Whether the scores of a group are all 0 or 1, shape (H,).
 
         A score in [0, 1] equals its square only at the ends, so the two sums agree exactly when all scores are 0 or 1.
         """
         if not self.bounded:
             return np.zeros(self.n_groups, dtype=bool)
-        return self.sum(self.s) == self.sum(self.ss)
+        return np.equal(self.sum(self.s), self.sum(self.ss))
 
     def one(self, h: int) -> ClusterTotals:
         """The totals of group ``h`` alone."""
@@ -135,7 +135,7 @@ class ClusterTotals:
         held = np.flatnonzero(n)
 
         def add(values: FloatArray) -> FloatArray:
-            return np.bincount(key, weights=values, minlength=size)[held]
+            return np.bincount(key, weights=values, minlength=size)[held].astype(np.float64, copy=False)
 
         if weights is None:
             s = add(scores)
@@ -191,8 +191,7 @@ class ClusterTotals:
         """Put the groups of several totals one after the other, and give them ``shape``."""
         counts = np.concatenate([part.n_clusters for part in parts]) if parts else np.zeros(0, dtype=np.int64)
         joined = {
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("cluster", "n", "m", "s", "ss", "q")
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ("cluster", "n", "m", "s", "ss", "q")
         }
         return cls(
             shape=shape,
