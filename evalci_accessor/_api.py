@@ -7,7 +7,8 @@ from typing import overload
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor._pandas.accessor import DataFrameAccessor, SeriesAccessor
+from evalci_accessor._pandas.accessor import DataFrameAccessor
+from evalci_accessor._pandas.series import SeriesAccessor
 from evalci_accessor._xarray.accessor import DataArrayAccessor, DatasetAccessor
 
 

@@ -34,10 +34,16 @@ class Codes:
     label: Callable[[int], Any]
 
 
+def bare(values: Any) -> Any:
+    """The array inside a Series or an Index: numpy's own where it is one, so that its dtype can be told."""
+    if isinstance(values, (pd.Series, pd.Index)):
+        values = values.array
+    return values.to_numpy() if isinstance(values, pd.arrays.NumpyExtensionArray) else values
+
+
 def encode(values: Any, name: str) -> Codes:
     """Codes of a one-dimensional array, Index, Series or extension array."""
-    if isinstance(values, pd.Series):
-        values = values.array
+    values = bare(values)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)

@@ -49,6 +49,8 @@ class Sample:
         Clusters that lost all their scores.
     score_range : tuple of float
         Least and greatest score; nan without scores.
+    sentinel : tuple or None
+        A negative value that looks like a mark rather than a score, and how often it occurs.
     """
 
     totals: ClusterTotals
@@ -58,6 +60,7 @@ class Sample:
     n_missing: IntArray
     n_lost: int
     score_range: tuple[float, float]
+    sentinel: tuple[float, int] | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,7 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
         confidence_level=options.confidence_level, n_resamples=options.n_resamples, rng=options.rng,
     )  # fmt: skip
     warn_missing(sample)
+    warn_sentinel(sample)
     _warn_of(sample, result, options, outside)
     return result
 
@@ -169,7 +173,7 @@ def refuse_single_clusters(sample: Sample) -> None:
     t = sample.totals
     first = sample.cluster_label(int(t.cluster[t.offsets[single[0]]]))
     where = "" if t.n_groups == 1 and not sample.group_label(0) else (
-        f"{len(single)} of {t.n_groups} groups ({examples(map(sample.group_label, single.tolist()))}): "
+        f"{len(single)} of {t.n_groups} groups ({examples(map(sample.group_label, single.tolist()), between='; ')}): "
     )  # fmt: skip
     raise ex.ClusterError(
         f"{where}all scores lie in a single cluster of {sample.cluster!r}"
@@ -185,7 +189,7 @@ def _who(sample: Sample, groups: Any) -> str:
     if len(groups) == 1:
         label = sample.group_label(groups[0])
         return f"{label}: " if label else ""
-    return f"{len(groups)} of {sample.totals.n_groups} groups ({examples(map(sample.group_label, groups))}): "
+    return f"{len(groups)} of {sample.totals.n_groups} groups ({examples(map(sample.group_label, groups), between='; ')}): "
 
 
 def warn_missing(sample: Sample) -> None:
@@ -212,6 +216,17 @@ def warn_missing(sample: Sample) -> None:
     warn(f"Missing scores were left out: {', '.join(parts)}{more}.{notes}", ex.MissingScoreWarning)
 
 
+def warn_sentinel(sample: Sample) -> None:
+    """Say that a negative value may be a mark of a failed run."""
+    if sample.sentinel is not None:
+        value, count = sample.sentinel
+        warn(
+            f"{count} score(s) are {value:g} while all others are 0 or more. Where that marks a failed run or parse, it is no "
+            f"score: set it to missing, as with .replace({value:g}, float('nan')), and choose a nan_policy.",
+            ex.SentinelScoreWarning,
+        )
+
+
 def _warn_of(sample: Sample, result: RateResult, options: RateOptions, outside: float) -> None:
     found = dg.diagnose(sample.totals, result)
     two_sided = options.alternative == "two-sided"
@@ -222,8 +237,13 @@ def _warn_of(sample: Sample, result: RateResult, options: RateOptions, outside: 
             warn(_who(sample, groups) + (one(int(groups[0])) if len(groups) == 1 else many), category)
 
     def few(h: int) -> str:
-        text = f"few effective clusters ({found.effective_clusters[h]:.2g} of {sample.totals.n_clusters[h]}"
-        text += f", {found.df[h]:.2g} degrees of freedom)" if np.isfinite(found.df[h]) else ")"
+        clusters, effective = int(sample.totals.n_clusters[h]), found.effective_clusters[h]
+        text = (
+            f"few clusters ({clusters}"
+            if effective > 0.99 * clusters
+            else f"few effective clusters ({effective:.2g} of {clusters}"
+        )
+        text += f", {found.df[h]:.2g} degree{'s' if found.df[h] > 1.05 else ''} of freedom)"
         if result.method != "icc_averaged":
             return text + ", where t and bootstrap intervals are unreliable; the default method is made for this."
         text += ", so the interval leans on the prior of the ICC."
@@ -240,8 +260,8 @@ def _warn_of(sample: Sample, result: RateResult, options: RateOptions, outside: 
     )  # fmt: skip
     tell(
         found.dominant, ex.DominantClusterWarning,
-        lambda h: f"the cluster {sample.cluster_label(int(found.largest[h]))!r} of {sample.cluster!r} holds "
-        f"{found.largest_share[h]:.1%} of the items, so the estimate is largely that cluster's.",
+        lambda h: f"the largest cluster of {sample.cluster!r}, {sample.cluster_label(int(found.largest[h]))!r}, holds "
+        f"{found.largest_share[h]:.1%} of the items, so it weighs as much in the estimate.",
         f"one cluster of {sample.cluster!r} holds over 25% of the items (up to "
         f"{np.nanmax(found.largest_share[found.dominant], initial=0):.1%}).",
     )  # fmt: skip

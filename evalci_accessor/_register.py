@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor._pandas.accessor import DataFrameAccessor, SeriesAccessor
+from evalci_accessor._pandas.accessor import DataFrameAccessor
+from evalci_accessor._pandas.series import SeriesAccessor
 from evalci_accessor._xarray.accessor import DataArrayAccessor, DatasetAccessor
 
 NAME = "evalci"

@@ -13,16 +13,16 @@ from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.totals import ClusterTotals
 
 
-def usable(candidates: dict[str, Any]) -> set[str]:
+def usable(candidates: dict[str, Any], scores: FloatArray | None) -> set[str]:
     """Names of the candidates that could be a clustering.
 
-    A clustering has at least two ids and repeats at least one. Measurements (fractions) and yes/no columns are none. One
-    with missing ids cannot be looked at; that is said.
+    A clustering has at least two ids and repeats at least one. Measurements (fractions), yes/no columns and copies of the
+    scores are none. One with missing ids cannot be looked at; that is said.
     """
     kept, lacking = set(), []
     for name, values in candidates.items():
         series = values if isinstance(values, pd.Series) else pd.Series(values)
-        if _is_measurement(series):
+        if _is_measurement(series) or _equals(series, scores):
             continue
         try:
             codes, uniques = pd.factorize(series, use_na_sentinel=True)
@@ -40,21 +40,25 @@ def usable(candidates: dict[str, Any]) -> set[str]:
             f"Not looked at, since ids are missing: {examples(lacking)}. Fill or drop them, and name the column.",
             ScanWarning,
         )
+    elif not kept:
+        warn(
+            "Nothing but the score and the keys repeats its values, so no clustering can be told from the data. If items share "
+            "a document, a template or a conversation, that id is needed beside them.",
+            ScanWarning,
+        )
     return kept
+
+
+def _equals(series: pd.Series, scores: FloatArray | None) -> bool:
+    """Whether a column holds the scores themselves."""
+    if scores is None or not pd.api.types.is_numeric_dtype(series.dtype):
+        return False
+    return np.array_equal(series.to_numpy(dtype=np.float64, na_value=np.nan), scores, equal_nan=True)
 
 
 def informative(totals: ClusterTotals) -> bool:
     """Whether in some group there are two clusters or more, and one of them holds several scores."""
     return bool(((totals.n_clusters > 1) & (totals.max(totals.n.astype(np.float64)) > 1)).any())
-
-
-def warn_nothing() -> None:
-    """Say that the data name no clustering."""
-    warn(
-        "Nothing but the score and the keys repeats its values, so no clustering can be told from the data. If items share a "
-        "document, a template or a conversation, that id is needed beside them.",
-        ScanWarning,
-    )
 
 
 def _is_measurement(series: pd.Series) -> bool:

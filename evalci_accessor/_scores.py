@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evalci_accessor._ids import bare
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError
@@ -25,8 +26,7 @@ _LABEL_HINTS = (
 
 def to_float(values: Any, name: str) -> FloatArray:
     """Scores as float64, nan where missing. The caller's array is not changed."""
-    if isinstance(values, (pd.Series, pd.Index)):
-        values = values.array
+    values = bare(values)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)
@@ -74,7 +74,8 @@ def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: An
     check_option(nan_policy, NanPolicy, "nan_policy")
     if not scores.size:
         return None
-    total = scores.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = scores.sum(dtype=np.float64)
     if np.isfinite(total):
         return None
     infinite = np.isinf(scores)
@@ -86,7 +87,9 @@ def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: An
         )
     missing = np.isnan(scores)
     if not missing.any():
-        return None  # finite scores whose sum overflowed
+        raise ScoreError(
+            f"{name!r} holds scores so large ({np.abs(scores).max():g}) that their sum overflows; rescale them."
+        )
     if nan_policy == "raise":
         at = np.flatnonzero(missing)
         raise MissingScoreError(
@@ -95,6 +98,14 @@ def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: An
             f"fillna(0), or leave them out knowingly with nan_policy='omit'."
         )
     return ~missing
+
+
+def sentinel_of(scores: FloatArray) -> tuple[float, int] | None:
+    """A lone negative value that fewer than half of the scores have, all others being 0 or more, and its count."""
+    negative = scores[scores < 0]
+    if not negative.size or 2 * negative.size >= scores.size or (negative != negative[0]).any():
+        return None
+    return float(negative[0]), int(negative.size)
 
 
 def check_weights(weights: FloatArray, name: str, where: Any) -> None:

@@ -21,8 +21,8 @@ def warn(message: str, category: type[EvalCIWarning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def examples(items: object, limit: int = 5) -> str:
+def examples(items: object, limit: int = 5, between: str = ", ") -> str:
     """At most five examples, and how many more there are."""
     listed = list(items)  # type: ignore[call-overload]
     more = f" and {len(listed) - limit} more" if len(listed) > limit else ""
-    return ", ".join(str(item) for item in listed[:limit]) + more
+    return between.join(str(item) for item in listed[:limit]) + more

@@ -26,6 +26,7 @@ __all__ = [
     "ScoreError",
     "ScoreRangeError",
     "ScoreTypeError",
+    "SentinelScoreWarning",
     "SingletonClusterWarning",
     "WeightError",
 ]
@@ -125,6 +126,10 @@ class SingletonClusterWarning(EvalCIWarning):
 
 class MissingScoreWarning(EvalCIWarning):
     """Scores were left out at the caller's request."""
+
+
+class SentinelScoreWarning(EvalCIWarning):
+    """A single negative value among scores of 0 or more, as logs write for a failed parse."""
 
 
 class ClusterIdWarning(EvalCIWarning):

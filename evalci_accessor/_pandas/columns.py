@@ -22,7 +22,12 @@ class Column:
     """Values, one a row, and what to call them."""
 
     values: Any
-    name: str
+    label: Hashable
+
+    @property
+    def name(self) -> str:
+        """The label as text, for messages."""
+        return str(self.label)
 
 
 def columns_of(data: Frame) -> pd.Index:
@@ -41,7 +46,7 @@ def columns_of(data: Frame) -> pd.Index:
 def find(data: Frame, spec: Any, role: str) -> Column:
     """Values of what ``spec`` names; ``role`` is the argument's name, for messages and for unnamed arrays."""
     if isinstance(spec, pd.Series):
-        return Column(_aligned(data, spec, role), _name(spec.name, role))
+        return Column(_aligned(data, spec, role), role if spec.name is None else spec.name)
     if isinstance(spec, (np.ndarray, pd.Index, ExtensionArray)):
         if getattr(spec, "ndim", 1) != 1:
             raise AlignmentError(f"`{role}` is an array with {spec.ndim} dimensions; it must have one, with an entry a row.")
@@ -50,17 +55,22 @@ def find(data: Frame, spec: Any, role: str) -> Column:
                 f"`{role}` is an array of {len(spec)} entries for {len(data)} rows. An array goes by position and must have "
                 "one entry a row; a Series with the frame's index goes by label."
             )
-        return Column(spec, _name(getattr(spec, "name", None), role))
+        name = getattr(spec, "name", None)
+        return Column(spec, role if name is None else name)
     if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
         raise MethodError(
             f"`{role}` must be one name, or an array or Series with an entry a row; got {type(spec).__name__}. "
             "Turn a list of ids into an array with numpy.asarray(...)."
         )
-    return Column(_by_name(data, spec, role), str(spec))
+    return Column(_by_name(data, spec, role), spec)
 
 
-def _name(name: Any, role: str) -> str:
-    return role if name is None else str(name)
+def listed(data: Frame, specs: Any) -> list[Any]:
+    """Several names or arrays as a list; a tuple that is itself a column's label is one."""
+    if specs is None:
+        return []
+    is_several = isinstance(specs, list) or (isinstance(specs, tuple) and specs not in columns_of(data))
+    return list(specs) if is_several else [specs]
 
 
 def _by_name(data: Frame, name: Hashable, role: str) -> Any:

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor import _scan
-from evalci_accessor._pandas.columns import Column, Frame, columns_of, find
-from evalci_accessor._pandas.reduce import add_up, read_rows
+from evalci_accessor._pandas.columns import Column, Frame, columns_of, find, listed
+from evalci_accessor._pandas.reduce import Rows, add_up, read_rows
 from evalci_accessor._pandas.tidy import key_frame, tidy
 from evalci_accessor._present import (
     DESIGN_COLUMNS,
@@ -22,6 +22,7 @@ from evalci_accessor._present import (
     rate_columns,
     refuse_single_clusters,
     warn_missing,
+    warn_sentinel,
 )
 from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
 from evalci_accessor.exceptions import ClusterError
@@ -68,16 +69,17 @@ def design_effect(
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_frame(rows, DESIGN_COLUMNS)
     parts = []
-    for column in _clusterings(data, cluster, score, by, weights):
+    for column in _clusterings(data, rows, cluster, score, weights):
         sample = add_up(data, rows, column)
         if cluster is not None:
             refuse_single_clusters(sample)
         elif not _scan.informative(sample.totals):
             continue
         parts.append(tidy(keys, design_columns(effect(sample, icc_method, confidence_level), column.name)))
-    warn_missing(add_up(data, rows, None))
+    plain = add_up(data, rows, None)
+    warn_missing(plain)
+    warn_sentinel(plain)
     if not parts:
-        _scan.warn_nothing()
         empty = tidy(keys.iloc[:0], {name: np.empty(0) for name in DESIGN_COLUMNS})
         return empty.astype({"cluster": object, "icc_method": object, "n": np.int64, "n_clusters": np.int64})
     return _worst_first(parts, len(keys))
@@ -93,35 +95,22 @@ def _worst_first(parts: list[pd.DataFrame], n_groups: int) -> pd.DataFrame:
     return stacked.iloc[order].reset_index(drop=True)
 
 
-def _clusterings(data: Frame, cluster: Any, score: Any, by: Any, weights: Any) -> list[Column]:
+def _clusterings(data: Frame, rows: Rows, cluster: Any, score: Any, weights: Any) -> list[Column]:
     if cluster is None:
-        return _candidates(data, score, by, weights)
-    if isinstance(cluster, (list, tuple)) and not (isinstance(cluster, tuple) and cluster in columns_of(data)):
-        if not cluster:
-            raise ClusterError(
-                "The list of clusterings is empty; name at least one, or pass nothing to look at every column."
-            )
-        return [find(data, spec, "cluster") for spec in cluster]
-    return [find(data, cluster, "cluster")]
+        return _candidates(
+            data, rows, find(data, score, "score"), None if weights is None else find(data, weights, "weights")
+        )
+    specs = listed(data, cluster)
+    if not specs:
+        raise ClusterError("The list of clusterings is empty; name at least one, or pass nothing to look at every column.")
+    return [find(data, spec, "cluster") for spec in specs]
 
 
-def _candidates(data: Frame, score: Any, by: Any, weights: Any) -> list[Column]:
+def _candidates(data: Frame, rows: Rows, score: Column, weights: Column | None) -> list[Column]:
     """Columns and index levels that repeat their values and have no other part in the call."""
-    taken = {id(spec) if isinstance(spec, (pd.Series, np.ndarray)) else spec for spec in _listed(score, by, weights)}
-    named: list[Column] = []
+    taken = {score.label, *(key.label for key in rows.keys), *([] if weights is None else [weights.label])}
     columns = columns_of(data)
-    for name in columns:
-        if name not in taken:
-            named.append(Column(find(data, name, "cluster").values, str(name)))
-    for level, name in enumerate(data.index.names):
-        if name is not None and name not in taken and name not in columns:
-            named.append(Column(data.index.get_level_values(level), str(name)))
-    kept = _scan.usable({column.name: column.values for column in named})
+    levels = [name for name in data.index.names if name is not None and name not in columns]
+    named = [find(data, name, "cluster") for name in (*columns, *levels) if name not in taken]
+    kept = _scan.usable({column.name: column.values for column in named}, rows.scores)
     return [column for column in named if column.name in kept]
-
-
-def _listed(*specs: Any) -> list[Any]:
-    out: list[Any] = []
-    for spec in specs:
-        out.extend(spec) if isinstance(spec, (list, tuple)) else out.append(spec)
-    return [spec for spec in out if spec is not None]

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._ids import Codes, Groups, encode, group_rows
-from evalci_accessor._pandas.columns import Column, Frame, find
+from evalci_accessor._pandas.columns import Column, Frame, find, listed
 from evalci_accessor._present import Sample
-from evalci_accessor._scores import check_scores, check_weights, to_float
+from evalci_accessor._scores import check_scores, check_weights, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
-from evalci_accessor.exceptions import MissingClusterError
+from evalci_accessor.exceptions import MissingClusterError, WeightError
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -58,10 +58,7 @@ class Rows:
 
     def group_label(self, h: int) -> str:
         """Words for a group, as ``model='A', lang='en'``."""
-        if self.groups is None:
-            return ""
-        row = self.groups.first[h]
-        return ", ".join(f"{key.name}={_plain(_at(key.values, row))!r}" for key in self.keys)
+        return "" if self.groups is None else _label(self.keys, self.groups.first[h])
 
     def kept(self, values: Any) -> Any:
         return values if self.keep is None else values[self.keep]
@@ -73,6 +70,19 @@ def _at(values: Any, row: int) -> Any:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _label(keys: list[Column], row: int) -> str:
+    return ", ".join(f"{key.name}={_plain(_at(key.values, row))!r}" for key in keys)
+
+
+def _refuse_weightless(weights: FloatArray, groups: Groups, keys: list[Column]) -> None:
+    """A group whose weights are all zero has no estimate."""
+    total = np.bincount(groups.codes, weights=weights, minlength=groups.size)
+    bad = np.flatnonzero(total == 0)
+    if len(bad):
+        shown = examples((_label(keys, groups.first[h]) for h in bad), between="; ")
+        raise WeightError(f"All weights of {len(bad)} group(s) are 0: {shown}. Leave their rows out first.")
 
 
 def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPolicy) -> Rows:
@@ -89,8 +99,10 @@ def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPol
         found = find(data, weights, "weights")
         weight = to_float(found.values, found.name)
         check_weights(weight, found.name, where)
-    keys = [find(data, spec, "by") for spec in (by if isinstance(by, (list, tuple)) else [by])] if by is not None else []
+    keys = [find(data, spec, "by") for spec in listed(data, by)]
     groups = group_rows([key.values for key in keys], [key.name for key in keys]) if keys else None
+    if weight is not None and groups is not None:
+        _refuse_weightless(weight, groups, keys)
     used = scores if keep is None else scores[keep]
     score_range = (float(used.min()), float(used.max())) if used.size else (np.nan, np.nan)
     binary = bool(((used == 0) | (used == 1)).all())
@@ -114,6 +126,7 @@ def add_up(data: Frame, rows: Rows, cluster: Column | None) -> Sample:
         totals=totals, cluster=None if cluster is None else cluster.name, cluster_label=lambda c: _plain(coded.label(c)),
         group_label=rows.group_label, n_missing=n_missing, n_lost=n_lost,
         score_range=rows.score_range,
+        sentinel=None if rows.bounded else sentinel_of(rows.kept(rows.scores)),
     )  # fmt: skip
 
 

@@ -13,19 +13,19 @@ from evalci_accessor.exceptions import AmbiguousNameError
 
 def key_frame(rows: Rows, reserved: tuple[str, ...]) -> pd.DataFrame:
     """Keys of the groups in order of first appearance, with their dtypes."""
-    names = [key.name for key in rows.keys]
+    names = [key.label for key in rows.keys]
     clash = [name for name in names if name in reserved or names.count(name) > 1]
     if clash:
         raise AmbiguousNameError(
             f"by={clash[0]!r} would stand twice in the result, whose own columns are {', '.join(reserved)}. Rename the column "
-            f"first, as with df.rename(columns={{{clash[0]!r}: {clash[0] + '_'!r}}})."
+            f"first, as with df.rename(columns={{{clash[0]!r}: {f'{clash[0]}_'!r}}})."
         )
     if rows.groups is None:
         return pd.DataFrame(index=pd.RangeIndex(1))
     taken = {}
     for key in rows.keys:
         values = key.values if isinstance(key.values, pd.Series) else pd.Series(key.values)
-        taken[key.name] = values.iloc[rows.groups.first].reset_index(drop=True)
+        taken[key.label] = values.iloc[rows.groups.first].reset_index(drop=True)
     return pd.DataFrame(taken, index=pd.RangeIndex(rows.groups.size))
 
 

@@ -91,7 +91,7 @@ class DatasetAccessor:
         >>> import evalci_accessor
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
         >>> ds.evalci.proportion_ci(dim="item").estimate.values
-        array([0.7  , 0.755, 0.62 ])
+        array([0.695, 0.755, 0.62 ])
         """
         return methods.proportion_ci(
             self._obj,
@@ -142,7 +142,7 @@ class DatasetAccessor:
         Dataset
             Over the kept dims, the variables ``estimate``, ``std_error``, ``ci_low``, ``ci_high``, ``df``, ``n``,
             ``n_clusters``, ``cluster``, ``icc``, ``design_effect``, ``n_eff``, ``method`` and ``confidence_level``;
-            ``.to_dataframe()`` gives the frame's answer.
+            with a dim kept, ``.to_dataframe()`` gives the frame's answer.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class DatasetAccessor:
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
         >>> answer = ds.evalci.cluster_ci("doc_id")
         >>> answer.ci_low.round(3).values
-        array([0.589])
+        array([0.589, 0.659, 0.532])
         """
         return methods.cluster_ci(
             self._obj,
@@ -248,7 +248,7 @@ MissingClusterError, WeightError, MethodError
         >>> import evalci_accessor
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
         >>> ds.evalci.design_effect("doc_id").design_effect.round(2).values
-        array([[2.2]])
+        array([[2.2, 2. , 1.5]])
         """
         return methods.design_effect(
             self._obj,

@@ -19,6 +19,7 @@ from evalci_accessor._present import (
     rate_columns,
     refuse_single_clusters,
     warn_missing,
+    warn_sentinel,
 )
 from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
 from evalci_accessor._xarray.dims import Cube, Dims, Named, find, named_dims, score_of
@@ -89,14 +90,15 @@ def design_effect(
         elif not _scan.informative(sample.totals):
             continue
         parts.append(wrap(cells, design_columns(effect(sample, icc_method, confidence_level), one.name)))
-    warn_missing(add_up(cells, None))
+    plain = add_up(cells, None)
+    warn_missing(plain)
+    warn_sentinel(plain)
     return _stack(cells, parts, confidence_level, icc_method)
 
 
 def _stack(cells: Cells, parts: list[xr.Dataset], confidence_level: float, icc_method: str) -> xr.Dataset:
     """One clustering after the other along a dim ``cluster``, the largest design effect first."""
     if not parts:
-        _scan.warn_nothing()
         nothing: dict[str, Any] = {name: np.full(cells.shape, np.nan) for name in DESIGN_COLUMNS}
         nothing |= {"cluster": "", "icc_method": icc_method, "confidence_level": confidence_level}
         empty = wrap(cells, nothing).set_coords("cluster").expand_dims("cluster")
@@ -143,5 +145,6 @@ def _candidates(data: Cube, cells: Cells, taken: set[str]) -> list[Named]:
         if str(dim) not in arrays and len(cells.reduced) > 1:
             arrays[str(dim)] = cells.score[dim]
     found = {name: Named(array, name) for name, array in arrays.items()}
-    kept = _scan.usable({name: flat_ids(cells, one) for name, one in found.items()})
+    one_row = cells.values[0].astype(np.float64) if len(cells.values) == 1 else None
+    kept = _scan.usable({name: flat_ids(cells, one) for name, one in found.items()}, one_row)
     return [one for name, one in found.items() if name in kept]

@@ -11,7 +11,7 @@ import xarray as xr
 
 from evalci_accessor._ids import encode
 from evalci_accessor._present import Sample
-from evalci_accessor._scores import check_scores, check_weights, to_float
+from evalci_accessor._scores import check_scores, check_weights, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Named
@@ -84,7 +84,8 @@ def read_cells(score: Named, reduced: tuple[Hashable, ...], weights: Named | Non
     values = _loaded(array.variable.transpose(*order))
     if values.dtype.kind not in "biuf":
         values = to_float(values.ravel(), score.name)
-    values = values.reshape(n_groups, -1)
+    n_cells = int(np.prod([sizes[dim] for dim in reduced], dtype=np.int64))
+    values = values.reshape(n_groups, n_cells)
 
     def where(position: int) -> str:
         return describe(array, order, tuple(sizes.values()), position)
@@ -96,7 +97,7 @@ def read_cells(score: Named, reduced: tuple[Hashable, ...], weights: Named | Non
     weight: np.ndarray | None = None
     if weights is not None:
         flat = _spread(weights.array, sizes, weights.name, "weights")
-        weight = to_float(np.ascontiguousarray(flat).ravel(), weights.name).reshape(n_groups, -1)
+        weight = to_float(np.ascontiguousarray(flat).ravel(), weights.name).reshape(n_groups, n_cells)
         check_weights(weight.ravel(), weights.name, where)
     return Cells(
         score=array, values=values, keep=None if keep is None else keep.reshape(values.shape), weights=weight,
@@ -152,6 +153,7 @@ def add_up(cells: Cells, cluster: Named | None) -> Sample:
     return Sample(
         totals=totals, cluster=name, cluster_label=lambda c: _item(label(c)), group_label=cells.group_label,
         n_missing=gone, n_lost=n_lost, score_range=cells.score_range,
+        sentinel=None if cells.bounded else sentinel_of(cells.values if cells.keep is None else cells.values[cells.keep]),
     )  # fmt: skip
 
 
@@ -178,7 +180,7 @@ def _codes(cells: Cells, cluster: Named, codes: IntArray) -> IntArray:
     sizes = {dim: cells.score.sizes[dim] for dim in dims}
     coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
     spread = _spread(coded, sizes, cluster.name, "cluster")
-    flat = np.ascontiguousarray(spread).reshape(len(cells.values) if varying else 1, -1)
+    flat = np.ascontiguousarray(spread).reshape(len(cells.values) if varying else 1, cells.values.shape[1])
     lacking = flat < 0
     if lacking.any():
         if cells.keep is not None:

@@ -38,9 +38,19 @@ class AveragedPosterior:
     n_k: FloatArray
 
     @property
+    def item_icc(self) -> FloatArray:
+        r"""Nodes as ICCs of the scores, shape (H, R).
+
+        A score that counts as :math:`\phi` quasi-counts is a small cluster itself, so two scores of a cluster correlate by
+        :math:`\phi\rho / (1 + (\phi - 1)\rho)`. For 0/1 scores that is :math:`\rho`.
+        """
+        phi = self.inflation[:, None]
+        return phi * self.rho / (1 + (phi - 1) * self.rho)
+
+    @property
     def icc(self) -> FloatArray:
-        """Posterior mean of the ICC, by group."""
-        mean: FloatArray = (self.weight * self.rho).sum(axis=1)
+        """Posterior mean of the ICC of the scores, by group."""
+        mean: FloatArray = (self.weight * self.item_icc).sum(axis=1)
         return mean
 
     @property
@@ -55,8 +65,8 @@ class AveragedPosterior:
         for h in np.flatnonzero(np.isfinite(self.n_k[:, 0])):
             used = self.weight[h] > 0
             if used.any():
-                one = IccPosterior(rho=self.rho[h], weight=self.weight[h])
-                out[h] = one.quantile(probability)
+                rho = IccPosterior(rho=self.rho[h][used], weight=self.weight[h][used]).quantile(probability)
+                out[h] = self.inflation[h] * rho / (1 + (self.inflation[h] - 1) * rho)
         return out
 
 

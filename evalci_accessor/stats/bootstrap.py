@@ -115,7 +115,7 @@ def resample_sums(columns: FloatArray, count: np.ndarray, n_resamples: int, seed
         for rows, generator in progress(blocks, label="resamples", unit="block"):
             out[rows] = generator.multinomial(clusters, share, size=rows.stop - rows.start) @ columns
         return out
-    table = np.repeat(columns, count, axis=0)
+    table = np.repeat(columns, count.astype(np.int64), axis=0)
     packed, unpack = _pack(table)
     draw = _sixteen_bit_draw(packed, clusters) if clusters <= _TABLE // 2 else _integer_draw(packed, clusters)
     for rows, generator in progress(blocks, label="resamples", unit="block"):

@@ -93,7 +93,7 @@ def cluster_ci(
     >>> from evalci_accessor import stats
     >>> result = stats.cluster_ci([4, 4, 3, 3, 0], [4, 4, 4, 4, 4])
     >>> print(f"{result.estimate:.2f} [{result.ci_low:.2f}, {result.ci_high:.2f}], n_eff {result.n_eff:.1f}")
-    0.70 [0.22, 0.97], n_eff 6.8
+    0.70 [0.30, 0.95], n_eff 8.4
     """
     return rate(
         ClusterTotals.from_sums(s, m, ss), method=method, df=df, alternative=alternative,
@@ -174,8 +174,8 @@ def _averaged(t: ClusterTotals, mo: Moments, outside: float) -> _Answer:
     low, high, fired = icc_averaged(t, mo, outside, post)
     with np.errstate(divide="ignore", invalid="ignore"):
         std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
-        # Quasi-counts stand for scores that vary less than 0/1 scores: back to the number of scores.
-        n_eff = post.n_eff / post.inflation
+        # Quasi-counts stand for scores that vary less than 0/1 scores: back to numbers of scores.
+        n_eff = np.where(post.inflation > 1, mo.n * mo.srs_variance / std_error**2, post.n_eff)
     nothing = np.full(t.n_groups, np.nan)
     return _Answer(
         low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan), df=nothing,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalci_accessor._typing import IccMethod
+from evalci_accessor.exceptions import ScoreRangeError
 from evalci_accessor.stats._results import DesignResult, reshape
 from evalci_accessor.stats._validate import FloatArray, check_level, check_option, tail
 from evalci_accessor.stats.averaged import averaged_posterior
@@ -35,6 +36,15 @@ def design_effect(
     -------
     DesignResult
         A group with fewer than two clusters, and the ICC of scores that are all equal, are nan.
+
+    Raises
+    ------
+    ScoreError
+        Totals that cannot be.
+    ScoreRangeError
+        ``icc_method="posterior"`` for scores outside [0, 1].
+    MethodError
+        An unknown option.
 
     Notes
     -----
@@ -70,8 +80,6 @@ def design(t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_leve
         low, high = icc_f_interval(t, outside)
     if icc_method == "posterior":
         if not t.bounded:
-            from evalci_accessor.exceptions import ScoreRangeError
-
             raise ScoreRangeError("icc_method='posterior' is for scores in [0, 1], and some lie outside. Use 'anova'.")
         icc = np.where(mo.n > 0, posterior.icc, np.nan)
     else:
