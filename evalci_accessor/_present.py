@@ -16,7 +16,7 @@ from evalci_accessor.stats._results import DesignResult, RateResult
 from evalci_accessor.stats._validate import IntArray, check_level, check_option, tail
 from evalci_accessor.stats.clustered import BINOMIAL_METHODS, rate, resolve_method
 from evalci_accessor.stats.design import design
-from evalci_accessor.stats.moments import moments
+from evalci_accessor.stats.moments import Moments, moments
 from evalci_accessor.stats.proportion import independent_result, one_sided, proportion_limits
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -83,13 +83,14 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
     resolve_method(options.method, bounded=t.bounded)
     outside = tail(options.confidence_level, options.alternative)
     refuse_single_clusters(sample)
+    mo = moments(t)
     result = rate(
-        t, method=options.method, df=options.df, alternative=options.alternative,
+        t, mo=mo, method=options.method, df=options.df, alternative=options.alternative,
         confidence_level=options.confidence_level, n_resamples=options.n_resamples, rng=options.rng,
     )  # fmt: skip
     warn_missing(sample)
     warn_sentinel(sample)
-    _warn_of(sample, result, options, outside)
+    _warn_of(sample, mo, result, options, outside)
     return result
 
 
@@ -227,8 +228,8 @@ def warn_sentinel(sample: Sample) -> None:
         )
 
 
-def _warn_of(sample: Sample, result: RateResult, options: RateOptions, outside: float) -> None:
-    found = dg.diagnose(sample.totals, result)
+def _warn_of(sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float) -> None:
+    found = dg.diagnose(sample.totals, mo, result)
     two_sided = options.alternative == "two-sided"
 
     def tell(flags: np.ndarray, category: type[ex.EvalCIWarning], one: Callable[[int], str], many: str) -> None:
@@ -309,10 +310,9 @@ def _degenerate_text(sample: Sample, result: RateResult, h: int) -> str:
     what = f"all scores are {value:g}" if constant else f"every cluster has the rate {value:.4g}"
     if constant and not sample.totals.bounded:
         return f"{what}, and on an open scale no interval follows from that."
-    return (
-        f"{what}, so the data cannot tell how clustered they are; the interval rests on the number of clusters and on the "
-        "prior of the ICC."
-    )
+    if result.method == "icc_averaged":
+        return f"{what}, so the data cannot tell how clustered they are; the interval leans on the prior of the ICC."
+    return f"{what}, so the data cannot tell how clustered they are."
 
 
 def _bootstrap_text(sample: Sample, options: RateOptions, found: dg.Diagnosis, h: int) -> str:

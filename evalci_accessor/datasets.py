@@ -81,7 +81,7 @@ def load_rag_eval_cube() -> xr.Dataset:
     shape = (len(_MODELS), len(first))
     ids = ("doc_id", "conversation_id", "template_id")
     return xr.Dataset(
-        {name: (("model", "item"), frame[name].to_numpy().reshape(shape)) for name in ("score", "latency_s")},
+        {name: (("model", "item"), frame[name].to_numpy(copy=True).reshape(shape)) for name in ("score", "latency_s")},
         coords={
             "model": list(_MODELS),
             "item": first["item"].to_numpy(),

@@ -84,7 +84,7 @@ def _by_name(data: Frame, name: Hashable, role: str) -> Any:
         if not isinstance(place, int):
             count = int(np.sum(columns == name))
             raise AmbiguousNameError(f"{role}={name!r} names {count} columns; column names must be unique to be picked by.")
-        return pd.DataFrame(data).iloc[:, place]
+        return data[name]  # type: ignore[call-overload]
     if in_levels > 1:
         raise AmbiguousNameError(f"{role}={name!r} names {in_levels} index levels; level names must be unique.")
     if in_levels:

@@ -10,7 +10,7 @@ import pandas as pd
 from evalci_accessor import _scan
 from evalci_accessor._pandas.columns import Column, Frame, columns_of, find, listed
 from evalci_accessor._pandas.reduce import Rows, add_up, read_rows
-from evalci_accessor._pandas.tidy import key_frame, tidy
+from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._present import (
     DESIGN_COLUMNS,
     ESTIMATE_COLUMNS,
@@ -39,20 +39,20 @@ def proportion_ci(
     nan_policy: NanPolicy,
 ) -> pd.DataFrame:
     rows = read_rows(data, score, by, None, nan_policy)
-    keys = key_frame(rows, ESTIMATE_COLUMNS)
+    keys = key_columns(rows, ESTIMATE_COLUMNS)
     sample = add_up(data, rows, None)
     result = naive(sample, method=method, alternative=alternative, confidence_level=confidence_level)
-    return tidy(keys, rate_columns(result, None))
+    return tidy(keys, rate_columns(result, None), rows.n_groups)
 
 
 def cluster_ci(
     data: Frame, cluster: Any, *, score: Any, by: Any, weights: Any, nan_policy: NanPolicy, options: RateOptions
 ) -> pd.DataFrame:
     rows = read_rows(data, score, by, weights, nan_policy)
-    keys = key_frame(rows, ESTIMATE_COLUMNS)
+    keys = key_columns(rows, ESTIMATE_COLUMNS)
     column = find(data, cluster, "cluster")
     result = estimate(add_up(data, rows, column), options)
-    return tidy(keys, rate_columns(result, column.name))
+    return tidy(keys, rate_columns(result, column.name), rows.n_groups)
 
 
 def design_effect(
@@ -67,7 +67,7 @@ def design_effect(
     nan_policy: NanPolicy,
 ) -> pd.DataFrame:
     rows = read_rows(data, score, by, weights, nan_policy)
-    keys = key_frame(rows, DESIGN_COLUMNS)
+    keys = key_columns(rows, DESIGN_COLUMNS)
     parts = []
     for column in _clusterings(data, rows, cluster, score, weights):
         sample = add_up(data, rows, column)
@@ -75,14 +75,16 @@ def design_effect(
             refuse_single_clusters(sample)
         elif not _scan.informative(sample.totals):
             continue
-        parts.append(tidy(keys, design_columns(effect(sample, icc_method, confidence_level), column.name)))
+        columns = design_columns(effect(sample, icc_method, confidence_level), column.name)
+        parts.append(tidy(keys, columns, rows.n_groups))
     plain = add_up(data, rows, None)
     warn_missing(plain)
     warn_sentinel(plain)
     if not parts:
-        empty = tidy(keys.iloc[:0], {name: np.empty(0) for name in DESIGN_COLUMNS})
+        nothing = {label: values.iloc[:0] for label, values in keys.items()}
+        empty = tidy(nothing, {name: np.empty(0) for name in DESIGN_COLUMNS}, 0)
         return empty.astype({"cluster": object, "icc_method": object, "n": np.int64, "n_clusters": np.int64})
-    return _worst_first(parts, len(keys))
+    return _worst_first(parts, rows.n_groups)
 
 
 def _worst_first(parts: list[pd.DataFrame], n_groups: int) -> pd.DataFrame:

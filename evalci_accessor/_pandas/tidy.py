@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor.exceptions import AmbiguousNameError
 
 
-def key_frame(rows: Rows, reserved: tuple[str, ...]) -> pd.DataFrame:
+def key_columns(rows: Rows, reserved: tuple[str, ...]) -> dict[Hashable, pd.Series]:
     """Keys of the groups in order of first appearance, with their dtypes."""
     names = [key.label for key in rows.keys]
     clash = [name for name in names if name in reserved or names.count(name) > 1]
@@ -21,22 +22,17 @@ def key_frame(rows: Rows, reserved: tuple[str, ...]) -> pd.DataFrame:
             f"first, as with df.rename(columns={{{clash[0]!r}: {f'{clash[0]}_'!r}}})."
         )
     if rows.groups is None:
-        return pd.DataFrame(index=pd.RangeIndex(1))
+        return {}
     taken = {}
     for key in rows.keys:
         values = key.values if isinstance(key.values, pd.Series) else pd.Series(key.values)
         taken[key.label] = values.iloc[rows.groups.first].reset_index(drop=True)
-    return pd.DataFrame(taken, index=pd.RangeIndex(rows.groups.size))
+    return taken
 
 
-def tidy(keys: pd.DataFrame, columns: dict[str, Any]) -> pd.DataFrame:
-    """Keys and fixed columns side by side. The keys' frame is not changed."""
-    size = len(keys)
-    values = {name: _column(value, size) for name, value in columns.items()}
-    return pd.concat([keys, pd.DataFrame(values, index=keys.index)], axis=1)
-
-
-def _column(value: Any, size: int) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.reshape(size)
-    return [value] * size
+def tidy(keys: dict[Hashable, pd.Series], columns: dict[str, Any], size: int) -> pd.DataFrame:
+    """Keys and fixed columns side by side, a row a group."""
+    values = {
+        name: value.reshape(size) if isinstance(value, np.ndarray) else [value] * size for name, value in columns.items()
+    }
+    return pd.DataFrame(keys | values, index=pd.RangeIndex(size))

@@ -117,6 +117,7 @@ def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
 def rate(
     t: ClusterTotals,
     *,
+    mo: Moments | None = None,
     method: ClusterMethod = "auto",
     df: DegreesOfFreedom = "auto",
     alternative: Alternative = "two-sided",
@@ -124,7 +125,7 @@ def rate(
     n_resamples: int = 9999,
     rng: object = None,
 ) -> RateResult:
-    """`cluster_ci` on ready `ClusterTotals`."""
+    """`cluster_ci` on ready `ClusterTotals`, and their moments where these are at hand."""
     ran = resolve_method(method, bounded=t.bounded)
     check_option(df, DegreesOfFreedom, "df")
     if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
@@ -137,7 +138,7 @@ def rate(
             f"{len(single)} of {t.n_groups} group(s) hold a single cluster, from which no error between clusters can be "
             "told. Use a finer clustering, or proportion_ci if the items really are independent."
         )
-    mo = moments(t)
+    mo = moments(t) if mo is None else mo
     if ran == "icc_averaged":
         answer = _averaged(t, mo, outside)
     elif ran.startswith("bootstrap"):

@@ -8,7 +8,7 @@ import numpy as np
 
 from evalci_accessor.stats._results import RateResult
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
-from evalci_accessor.stats.moments import moments, satterthwaite_df
+from evalci_accessor.stats.moments import Moments, moments, satterthwaite_df
 from evalci_accessor.stats.proportion import beta_limits
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -66,9 +66,8 @@ class Diagnosis:
     unreliable_bootstrap: BoolArray
 
 
-def diagnose(t: ClusterTotals, result: RateResult) -> Diagnosis:
+def diagnose(t: ClusterTotals, mo: Moments, result: RateResult) -> Diagnosis:
     """Look at the totals behind a result."""
-    mo = moments(t)
     filled = t.n_clusters > 0
     df = satterthwaite_df(t, mo, "cr2")
     share = t.max(mo.h)

@@ -42,10 +42,10 @@ def icc_fleiss_cuzick(t: ClusterTotals) -> FloatArray:
     For other scores the binomial variances are replaced by the empirical ones.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        total = t.sum(t.m)
+        total, squares = t.sum(t.m), t.sum(t.ss)
         within = t.sum(t.ss - t.s**2 / t.m)
-        whole = t.sum(t.ss) - t.sum(t.s) ** 2 / total
-        whole = np.where(whole > _ROUNDING * t.sum(t.ss), whole, 0.0)
+        whole = squares - t.sum(t.s) ** 2 / total
+        within, whole = (np.where(value > _ROUNDING * squares, value, 0.0) for value in (within, whole))
         return 1 - within * total / ((total - t.n_clusters) * whole)
 
 

@@ -38,6 +38,15 @@ class ClusterTotals:
         Whether every score lies in [0, 1].
     weighted : bool
         Whether weights were given.
+
+    Attributes
+    ----------
+    n_groups : int
+        Number of groups, H.
+    n_clusters : ndarray of int, shape (H,)
+        Number of clusters that hold a score, by group.
+    group : ndarray of int, shape (T,)
+        Group of each entry.
     """
 
     shape: tuple[int, ...]
@@ -50,21 +59,15 @@ class ClusterTotals:
     q: FloatArray
     bounded: bool
     weighted: bool
+    n_groups: int = dataclasses.field(init=False)
+    n_clusters: IntArray = dataclasses.field(init=False)
+    group: IntArray = dataclasses.field(init=False)
 
-    @property
-    def n_groups(self) -> int:
-        """Number of groups, H."""
-        return len(self.offsets) - 1
-
-    @property
-    def n_clusters(self) -> IntArray:
-        """Number of clusters that hold a score, by group, shape (H,)."""
-        return np.diff(self.offsets)
-
-    @property
-    def group(self) -> IntArray:
-        """Group of each entry, shape (T,)."""
-        return np.repeat(np.arange(self.n_groups), self.n_clusters)
+    def __post_init__(self) -> None:
+        n_clusters = np.diff(self.offsets)
+        object.__setattr__(self, "n_groups", len(n_clusters))
+        object.__setattr__(self, "n_clusters", n_clusters)
+        object.__setattr__(self, "group", np.repeat(np.arange(len(n_clusters)), n_clusters))
 
     def sum(self, values: FloatArray) -> FloatArray:
         """Sum values of the entries within each group, shape (H,)."""
@@ -82,7 +85,7 @@ class ClusterTotals:
 
     def spread(self, values: FloatArray) -> FloatArray:
         """Repeat a value of each group for each of its entries, shape (T,)."""
-        return np.repeat(values, self.n_clusters)
+        return np.asarray(values)[self.group]
 
     @property
     def binary(self) -> BoolArray:
