@@ -1,0 +1,179 @@
+"""The rules that keep the storeys apart, read off the source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import xarray as xr
+
+import evalci_accessor
+from evalci_accessor import datasets, exceptions, stats
+
+PACKAGE = Path(evalci_accessor.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+HEAVY = {"scipy.stats", "scipy.optimize", "statsmodels", "matplotlib", "dask", "numba"}
+ACCESSORS = tuple(type(obj.evalci) for obj in (pd.DataFrame(), pd.Series(dtype=float), xr.Dataset(), xr.DataArray()))
+
+
+def names(files):
+    return [str(file.relative_to(PACKAGE)) for file in files]
+
+
+def parse(file):
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def imported(nodes):
+    """Dotted names that import statements bring in, ``from a import b`` as ``a`` and ``a.b``."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def top_level(tree):
+    """Statements that run on import: not those in functions, nor those for type checkers only."""
+    todo = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        todo.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, (ast.stmt, ast.excepthandler)))
+
+
+def under(found, modules):
+    return {name for name in found if any(name == m or name.startswith(m + ".") for m in modules)}
+
+
+@pytest.mark.parametrize("file", sorted((PACKAGE / "stats").rglob("*.py")), ids=lambda f: f.name)
+def test_statistics_know_no_container(file):
+    found = set(imported(ast.walk(parse(file))))
+    assert not under(found, {"pandas", "xarray", "dask", "matplotlib", "statsmodels"})
+    assert not under(found, {"evalci_accessor._pandas", "evalci_accessor._xarray", "evalci_accessor._present"})
+
+
+@pytest.mark.parametrize(("mine", "other"), [("_pandas", "_xarray"), ("_xarray", "_pandas")])
+def test_containers_do_not_know_each_other(mine, other):
+    for file in (PACKAGE / mine).rglob("*.py"):
+        assert not under(imported(ast.walk(parse(file))), {f"evalci_accessor.{other}"}), file
+
+
+@pytest.mark.parametrize("file", FILES, ids=names(FILES))
+def test_heavy_modules_are_imported_where_they_are_called(file):
+    assert not under(imported(top_level(parse(file))), HEAVY)
+
+
+@pytest.mark.parametrize("file", FILES, ids=names(FILES))
+def test_file_is_short_and_says_what_it_is(file):
+    text = file.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 450
+    assert ast.get_docstring(ast.parse(text))
+
+
+def test_only_register_registers():
+    callers = {file.name for file in FILES if re.search(r"register_\w+_accessor\b(?!`)", file.read_text(encoding="utf-8"))}
+    assert callers <= {"_register.py"}
+
+
+def test_importing_loads_nothing_heavy():
+    code = (
+        "import sys, pandas, xarray; before = set(sys.modules); import evalci_accessor;"
+        f"print([m for m in {sorted(HEAVY)} if m in set(sys.modules) - before])"
+    )
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr
+
+
+def accessor_methods():
+    for accessor in ACCESSORS:
+        tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(accessor))).body[0]
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                yield pytest.param(node, id=f"{accessor.__name__}.{node.name}")
+
+
+@pytest.mark.parametrize("node", [*accessor_methods()])
+def test_accessor_methods_are_thin(node):
+    assert node.args.kwarg is None and node.args.vararg is None
+    if node.name == "__init__":
+        assert [type(statement) for statement in node.body] == [ast.Assign]
+        return
+    docstring, call = node.body
+    assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)
+    assert isinstance(call, ast.Return) and isinstance(call.value, ast.Call)
+    assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"]), "options are keyword-only"
+
+
+def public():
+    """Everything that a user reaches by a public name, with its name."""
+    for accessor in ACCESSORS:
+        yield from ((f"{accessor.__name__}.{n}", f) for n, f in vars(accessor).items() if not n.startswith("_"))
+    yield "evalci", evalci_accessor.evalci
+    for module in (stats, datasets):
+        listed = getattr(module, "__all__", None) or [n for n in vars(module) if n.startswith("load_")]
+        yield from ((n, vars(module)[n]) for n in listed if inspect.isfunction(vars(module)[n]))
+
+
+def sections(docstring):
+    """Sections of a numpydoc docstring as a dict of their text."""
+    parts = re.split(r"^(\w[\w ]+)\n-+\n", docstring, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize(("name", "function"), [*public()], ids=lambda v: v if isinstance(v, str) else "")
+def test_public_functions_have_numpydoc_docstrings(name, function):
+    found = sections(inspect.getdoc(function))
+    parameters = [p for p in inspect.signature(function).parameters if p != "self"]
+    needed = {"Returns", "Examples"} | ({"Parameters", "Raises"} if parameters else set())
+    assert needed <= set(found)
+    listed = re.findall(r"^(\S.*?)(?: :.*)?$", found.get("Parameters", ""), flags=re.M)
+    assert [p for line in listed for p in line.split(", ")] == parameters or set(parameters) == {
+        p for line in listed for p in line.split(", ")
+    }
+    assert ">>> " in found["Examples"]
+
+
+@pytest.mark.parametrize("name", sorted({*stats.__all__, *exceptions.__all__}))
+def test_public_classes_and_their_methods_are_documented(name):
+    thing = getattr(stats, name, None) or getattr(exceptions, name)
+    assert inspect.getdoc(thing)
+    if inspect.isclass(thing) and name in stats.__all__:
+        assert "Parameters" in sections(inspect.getdoc(thing))
+        for method, found in vars(thing).items():
+            if not method.startswith("_") and (callable(found) or isinstance(found, (property, classmethod))):
+                assert inspect.getdoc(found), method
+
+
+def test_every_error_is_a_value_error_and_every_warning_a_user_warning():
+    for name in exceptions.__all__:
+        kind = getattr(exceptions, name)
+        assert issubclass(kind, exceptions.EvalCIWarning if name.endswith("Warning") else exceptions.EvalCIError)
+    assert issubclass(exceptions.EvalCIError, ValueError)
+    assert issubclass(exceptions.EvalCIWarning, UserWarning)
+    assert issubclass(exceptions.ColumnNotFoundError, KeyError)
+    assert issubclass(exceptions.ScoreTypeError, TypeError)
+
+
+def test_errors_show_their_message_as_written():
+    assert str(exceptions.ColumnNotFoundError("a 'quoted' name")) == "a 'quoted' name"
+
+
+def test_options_have_the_same_defaults_everywhere():
+    for method in ("proportion_ci", "cluster_ci", "design_effect"):
+        seen = {}
+        for accessor in ACCESSORS:
+            for p in inspect.signature(getattr(accessor, method)).parameters.values():
+                assert seen.setdefault(p.name, p.default) is p.default or seen[p.name] == p.default, (method, p.name)
