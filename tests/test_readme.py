@@ -33,7 +33,7 @@ def run(text: str) -> list[tuple[str, str | None, str]]:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), warnings.catch_warnings():
             warnings.simplefilter("error")
-            exec(compile(block["code"], "README.md", "exec"), namespace)
+            exec(compile(block["code"], "<README>", "exec"), namespace)
         results.append((block["code"], block["output"], printed.getvalue()))
     return results
 

@@ -1,0 +1,52 @@
+"""Sphinx configuration."""
+
+import sphinx_autosummary_accessors
+
+import evalci_accessor
+
+project = "evalci-accessor"
+author = "The evalci-accessor developers"
+copyright = author
+release = version = evalci_accessor.__version__
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_autosummary_accessors",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # generated pages take the first suffix
+templates_path = [sphinx_autosummary_accessors.templates_path]
+# Included by another page.
+exclude_patterns = ["_build", "jupyter_execute", "explanation/coverage_table.md"]
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+add_module_names = False
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"  # a cache would not see that the package changed
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "evalci-accessor"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+html_show_sphinx = False
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
+}
+html_sidebars = {"index": [], "changelog": []}
