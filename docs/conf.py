@@ -18,7 +18,7 @@ extensions = [
     "sphinx_autosummary_accessors",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # generated pages take the first suffix
-templates_path = [sphinx_autosummary_accessors.templates_path]
+templates_path = ["_templates", sphinx_autosummary_accessors.templates_path]
 # Included by another page.
 exclude_patterns = ["_build", "jupyter_execute", "explanation/coverage_table.md"]
 

@@ -60,6 +60,12 @@ def test_readme_names_only_classes_that_exist():
     assert named <= set(exceptions.__all__)
 
 
+def test_docs_explain_every_warning():
+    page = README.parent / "docs" / "explanation" / "warnings.md"
+    explained = set(re.findall(r"^\| `(\w+Warning)`", page.read_text(encoding="utf-8"), re.M))
+    assert explained == {name for name in exceptions.__all__ if name.endswith("Warning")} - {"EvalCIWarning"}
+
+
 def test_readme_links_lead_somewhere():
     links = re.findall(r"\]\((?!http)([^)#]+)\)", README.read_text(encoding="utf-8"))
     assert links
