@@ -261,9 +261,8 @@ class DataFrameAccessor:
 
         Raises
         ------
-        ColumnNotFoundError, AmbiguousNameError, AlignmentError, ScoreTypeError, MissingScoreError, ScoreError, ClusterError, \
-MissingClusterError, WeightError, MethodError
-            As in `cluster_ci`.
+        EvalCIError
+            The same as in `cluster_ci`, each a class of its own.
 
         Notes
         -----

@@ -227,9 +227,8 @@ class DatasetAccessor:
 
         Raises
         ------
-        ColumnNotFoundError, DimensionError, AlignmentError, ScoreTypeError, MissingScoreError, ScoreError, ClusterError, \
-MissingClusterError, WeightError, MethodError
-            As in `cluster_ci`.
+        EvalCIError
+            The same as in `cluster_ci`, each a class of its own.
 
         Notes
         -----

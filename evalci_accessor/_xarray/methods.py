@@ -51,6 +51,8 @@ def cluster_ci(
     clustering = find(data, cluster, "cluster")
     reduced = named_dims(scores.array, dim, clustering.array.dims)
     weight = None if weights is None else find(data, weights, "weights")
+    # The cluster's own dims first, so that what repeats within an item lies together.
+    reduced = tuple(sorted(reduced, key=lambda d: d not in clustering.array.dims))
     cells = read_cells(scores, reduced, weight, nan_policy)
     return wrap(cells, rate_columns(estimate(add_up(cells, clustering), options), clustering.name))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy.special import betainc, ndtri, stdtrit
 
 from evalci_accessor._progress import progress
+from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import BoolArray, FloatArray
 from evalci_accessor.stats.moments import Moments, cr_variance, satterthwaite_df
 from evalci_accessor.stats.posterior import N_NODES, IccPosterior, icc_posterior
@@ -120,10 +120,10 @@ def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float
     weight = post.weight[at]
 
     def excess(x: FloatArray, i: np.ndarray) -> FloatArray:
-        below: FloatArray = (weight[i] * betainc(a[i], b[i], x[:, None])).sum(axis=1)
+        below: FloatArray = (weight[i] * special.betainc(a[i], b[i], x[:, None])).sum(axis=1)
         return below - target
 
-    ends = (p[at], np.ones(len(at))) if upper else (np.zeros(len(at)), p[at])
+    ends = (np.zeros(len(at)), np.ones(len(at)))
     answer = elementwise.find_root(excess, ends, args=(np.arange(len(at)),), tolerances={"xatol": 1e-14, "xrtol": 1e-13})
     return np.asarray(answer.x)
 
@@ -138,7 +138,7 @@ def icc_averaged(
         fired = (mo.p > 0) & (mo.p < 1) & (df >= _GUARD_DF) & (variance > _GUARD_RATIO * mo.p * (1 - mo.p) / post.n_eff)
     if fired.any():
         p, rows = mo.p[fired], (post.inflation * mo.effective_rows)[fired]
-        shrink = (ndtri(outside) / stdtrit(df[fired], outside)) ** 2
+        shrink = (special.ndtri(outside) / special.stdtrit(df[fired], outside)) ** 2
         wide = beta_limits(p, np.minimum(rows, p * (1 - p) / variance[fired] * shrink), outside)
         low[fired], high[fired] = np.minimum(low[fired], wide[0]), np.maximum(high[fired], wide[1])
     return low, high, fired

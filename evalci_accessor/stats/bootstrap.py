@@ -13,16 +13,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from evalci_accessor._progress import progress
 from evalci_accessor.exceptions import MethodError
+from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import FloatArray
 from evalci_accessor.stats.moments import Moments
 from evalci_accessor.stats.posterior import distinct_pairs
 from evalci_accessor.stats.totals import ClusterTotals
 
-_BLOCK = 256  # resamples that share a child seed: part of the result, so it never changes
+_BLOCK, _BLOCK_DRAWS = 256, 2**16  # least resamples, and about how many draws, that share a child seed: part of the result
 _DRAWS = 2**16  # indices drawn at a time
 _EXACT = 2**53  # integers up to here are exact in float64
 _TABLE = 2**16  # entries of a table that 16 random bits index
@@ -80,11 +80,12 @@ def _collapse_pays(n_pairs: int, n_clusters: int) -> bool:
     return n_pairs * divisor < n_clusters or n_pairs == 1
 
 
-def _blocks(n_resamples: int, seed: np.random.SeedSequence) -> list[tuple[slice, np.random.Generator]]:
-    starts = range(0, n_resamples, _BLOCK)
+def _blocks(n_resamples: int, clusters: int, seed: np.random.SeedSequence) -> list[tuple[slice, np.random.Generator]]:
+    size = max(_BLOCK, _BLOCK_DRAWS // clusters)
+    starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(len(starts))
     return [
-        (slice(start, min(start + _BLOCK, n_resamples)), np.random.Generator(np.random.SFC64(child)))
+        (slice(start, min(start + size, n_resamples)), np.random.Generator(np.random.SFC64(child)))
         for start, child in zip(starts, children, strict=True)
     ]
 
@@ -109,7 +110,7 @@ def resample_sums(columns: FloatArray, count: np.ndarray, n_resamples: int, seed
     """
     clusters = int(count.sum())
     out = np.empty((n_resamples, columns.shape[1]))
-    blocks = _blocks(n_resamples, seed)
+    blocks = _blocks(n_resamples, clusters, seed)
     if _collapse_pays(len(count), clusters):
         share = count / clusters
         for rows, generator in progress(blocks, label="resamples", unit="block"):
@@ -220,13 +221,13 @@ def _bca_probabilities(s: FloatArray, m: FloatArray, p: float, estimate: FloatAr
     square = (influence**2).sum()
     if square == 0 or not 0 < below < 1:
         return np.nan, np.nan
-    bias, acceleration = ndtri(below), (influence**3).sum() / (6 * square**1.5)
+    bias, acceleration = special.ndtri(below), (influence**3).sum() / (6 * square**1.5)
 
     def level(z: float) -> float:
         shifted = bias + z
-        return float(ndtr(bias + shifted / (1 - acceleration * shifted)))
+        return float(special.ndtr(bias + shifted / (1 - acceleration * shifted)))
 
-    return level(ndtri(outside)), level(-ndtri(outside))
+    return level(special.ndtri(outside)), level(-special.ndtri(outside))
 
 
 def _exact(s: FloatArray, m: FloatArray, outside: float) -> tuple[float, float, float]:

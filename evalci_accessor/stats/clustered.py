@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy.special import expit, logit, ndtri, stdtrit
 
 from evalci_accessor._typing import Alternative, ClusterMethod, DegreesOfFreedom
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreRangeError
+from evalci_accessor.stats import _special as special
 from evalci_accessor.stats import bootstrap
 from evalci_accessor.stats._results import RateResult, reshape
 from evalci_accessor.stats._validate import FloatArray, check_level, check_option, check_resamples, tail
@@ -190,7 +190,7 @@ def _design_based(t: ClusterTotals, mo: Moments, method: str, df: DegreesOfFreed
     satterthwaite = df == "satterthwaite" or (df == "auto" and kind == "cr2")
     freedom = satterthwaite_df(t, mo, kind) if satterthwaite else mo.clusters - 1
     freedom = np.where(mo.clusters > 1, freedom, np.nan)
-    quantile = np.asarray(-stdtrit(freedom, outside), dtype=np.float64)
+    quantile = np.asarray(-special.stdtrit(freedom, outside), dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_eff = mo.n * mo.srs_variance / variance
     std_error = np.sqrt(variance)
@@ -223,7 +223,7 @@ def _fallback_limits(
             half = np.where(half > 0, half, np.nan)  # all scores equal on an open scale: nothing can be said
             return mo.p - half, mo.p + half
         if method == "wilson":
-            return wilson_limits(mo.p, n, float(-ndtri(outside)))
+            return wilson_limits(mo.p, n, float(-special.ndtri(outside)))
         return beta_limits(mo.p, n, outside)
 
 
@@ -237,13 +237,13 @@ def _design_limits(
             return p - quantile * std_error, p + quantile * std_error
         if method == "logit":
             half = quantile * std_error / (p * (1 - p))
-            return expit(logit(p) - half), expit(logit(p) + half)
+            return special.expit(special.logit(p) - half), special.expit(special.logit(p) + half)
         if method == "korn_graubard":  # as survey::svyciprop(method="beta"), which does not cut n_eff at n
-            rows = stdtrit(np.maximum(mo.n - 1, 1.0), outside)
+            rows = special.stdtrit(np.maximum(mo.n - 1, 1.0), outside)
             return beta_limits(p, p * (1 - p) / variance * (rows / quantile) ** 2, outside)
         n_eff = p * (1 - p) / variance * mo.n / (mo.n - 1)
         if method == "clopper_pearson":
-            return beta_limits(p, n_eff * (ndtri(outside) / quantile) ** 2, outside)
+            return beta_limits(p, n_eff * (special.ndtri(outside) / quantile) ** 2, outside)
         if method == "wilson":
             return wilson_limits(p, n_eff, quantile)
         return wald_limits(p, n_eff, quantile)
@@ -252,7 +252,7 @@ def _design_limits(
 def _resampled(t: ClusterTotals, mo: Moments, method: str, outside: float, n_resamples: int, rng: object) -> _Answer:
     low, high, std_error = bootstrap.bootstrap_limits(t, mo, method, outside, n_resamples, rng)
     flat = (cr_variance(t, mo, "cr1") == 0) & (mo.n > 0)
-    quantile = np.asarray(-stdtrit(np.maximum(mo.clusters - 1, 1), outside), dtype=np.float64)
+    quantile = np.asarray(-special.stdtrit(np.maximum(mo.clusters - 1, 1), outside), dtype=np.float64)
     spare = _fallback_limits(t, mo, method, quantile, outside)
     low, high = np.where(flat, spare[0], low), np.where(flat, spare[1], high)
     if t.bounded:

@@ -6,8 +6,8 @@ Ridout, Demetrio and Firth (1999), https://doi.org/10.1111/j.0006-341x.1999.0013
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import fdtri
 
+from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import FloatArray
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -45,7 +45,7 @@ def icc_fleiss_cuzick(t: ClusterTotals) -> FloatArray:
         total, squares = t.sum(t.m), t.sum(t.ss)
         within = t.sum(t.ss - t.s**2 / t.m)
         whole = squares - t.sum(t.s) ** 2 / total
-        within, whole = (np.where(value > _ROUNDING * squares, value, 0.0) for value in (within, whole))
+        whole = np.where(whole > _ROUNDING * squares, whole, np.nan)
         return 1 - within * total / ((total - t.n_clusters) * whole)
 
 
@@ -57,7 +57,7 @@ def icc_pairwise(t: ClusterTotals) -> FloatArray:
         product = t.sum(t.s**2 - t.ss) / pairs
         square = t.sum((t.m - 1) * t.ss) / pairs
         spread = square - mean**2
-        return (product - mean**2) / np.where(spread > _ROUNDING * square, spread, 0.0)
+        return (product - mean**2) / np.where(spread > _ROUNDING * square, spread, np.nan)
 
 
 def icc_f_interval(t: ClusterTotals, outside: float) -> tuple[FloatArray, FloatArray]:
@@ -70,6 +70,6 @@ def icc_f_interval(t: ClusterTotals, outside: float) -> tuple[FloatArray, FloatA
     df1, df2 = t.n_clusters - 1.0, t.sum(t.n.astype(float)) - t.n_clusters
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = msb / msw
-        limits = [ratio / fdtri(df1, df2, 1 - outside), ratio / fdtri(df1, df2, outside)]
+        limits = [ratio / special.fdtri(df1, df2, 1 - outside), ratio / special.fdtri(df1, df2, outside)]
         low, high = [np.where(np.isinf(f), 1.0, (f - 1) / (f + n0 - 1)) for f in limits]
     return low, high

@@ -8,12 +8,13 @@ all-or-nothing mixture, in which a cluster passes or fails as a whole with proba
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import gammaln
 
+from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import BoolArray, FloatArray
 
 # log likelihood at rho (R, 1) and p, 1-p (R, P)
@@ -23,8 +24,6 @@ HALF_PI = np.pi / 2
 N_NODES = 64  # rho nodes handed on; equal weights on them are the arcsine prior
 _N_SEARCH = 24  # nodes of a coarse pass that only has to find where the integrand lives
 _DROP = 40.0  # log units below the peak at which the integrand counts as zero (4e-18)
-_GAUSS = np.polynomial.legendre.leggauss(40)
-_HERMITE = np.polynomial.hermite_e.hermegauss(9)
 
 # Nanoseconds, measured: they only choose between two ways to the same number.
 _GAMMALN_NS, _LOG_NS = 35.0, 9.0
@@ -150,14 +149,15 @@ def _smooth(pairs: _Pairs) -> tuple[LogLik, float]:
     def gamma(rho: FloatArray, p: FloatArray, q: FloatArray) -> FloatArray:
         t = (1 - rho) / rho
         a, b = p * t, q * t
-        fixed = (gammaln(t) - gammaln(t + size)) @ times
+        fixed = (special.gammaln(t) - special.gammaln(t + size)) @ times
         if len(s) <= 512:
-            value = (gammaln(a[..., None] + s) + gammaln(b[..., None] + f)) @ count
+            value: FloatArray = (special.gammaln(a[..., None] + s) + special.gammaln(b[..., None] + f)) @ count
         else:  # one value at a time keeps the work in cache and the memory small
             value = np.empty_like(p)
             for at in np.ndindex(p.shape):
-                value[at] = (gammaln(a[at] + s) + gammaln(b[at] + f)) @ count
-        return value - total * (gammaln(a) + gammaln(b)) + fixed[:, None]
+                value[at] = (special.gammaln(a[at] + s) + special.gammaln(b[at] + f)) @ count
+        value -= total * (special.gammaln(a) + special.gammaln(b))
+        return value + fixed[:, None]
 
     return gamma, by_gamma
 
@@ -198,6 +198,20 @@ def _centre(pairs: _Pairs, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.arcsin(np.sqrt(p)), 0.5 / np.sqrt(information)
 
 
+@functools.cache
+def _gauss() -> tuple[FloatArray, FloatArray]:
+    """Gauss-Legendre nodes and weights on [-1, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    return nodes, weights
+
+
+@functools.cache
+def _hermite() -> tuple[FloatArray, FloatArray]:
+    """Gauss-Hermite nodes and weights for the weight function exp(-x^2 / 2)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(9)
+    return nodes, weights
+
+
 def _on_theta(loglik: LogLik, rho: FloatArray, theta: FloatArray) -> FloatArray:
     """Log of the integrand in theta: likelihood times dp/dtheta = sin(2 theta)."""
     p, q = np.sin(theta) ** 2, np.cos(theta) ** 2
@@ -229,8 +243,9 @@ def _marginal_dense(loglik: LogLik, rho: FloatArray, centre: tuple[FloatArray, F
         if not (spill_low | spill_high | narrow).any():
             break
     half = (high - low) / 2
-    value = _on_theta(loglik, rho, (low + half)[:, None] + half[:, None] * _GAUSS[0])
-    return _log_sum(value, _GAUSS[1]) + np.log(half)
+    x, w = _gauss()
+    value = _on_theta(loglik, rho, (low + half)[:, None] + half[:, None] * x)
+    return _log_sum(value, w) + np.log(half)
 
 
 def _marginal_sparse(loglik: LogLik, rho: FloatArray, centre: tuple[FloatArray, FloatArray], *, laplace: bool) -> FloatArray:
@@ -252,7 +267,7 @@ def _marginal_sparse(loglik: LogLik, rho: FloatArray, centre: tuple[FloatArray, 
     if laplace:
         out = peak + np.log(width) + 0.5 * np.log(2 * np.pi)
     else:
-        x, w = _HERMITE
+        x, w = _hermite()
         value = _on_theta(loglik, rho, _inside(theta[:, None] + width[:, None] * x)) + x * x / 2
         out = _log_sum(value, w) + np.log(width)
     return np.where(at_end, np.nan, out)
@@ -321,6 +336,18 @@ def icc_posterior(s: FloatArray, m: FloatArray, *, mixture: bool = True, n_nodes
         Whether the all-or-nothing shape takes part (it makes no sense for quasi-counts).
     n_nodes : int
         Number of nodes, laid where the posterior lives.
+
+    Returns
+    -------
+    IccPosterior
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evalci_accessor import stats
+    >>> posterior = stats.icc_posterior(np.array([5.0, 5, 0, 0, 5, 0]), np.full(6, 5.0))
+    >>> round(posterior.mean, 2)
+    0.92
 
     Notes
     -----

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv, ndtri
 
 from evalci_accessor._typing import Alternative, ProportionMethod
 from evalci_accessor.exceptions import ScoreError
+from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._results import RateResult
 from evalci_accessor.stats._validate import FloatArray, as_float, check_level, check_option, tail
 
@@ -30,8 +30,8 @@ def beta_limits(p: FloatArray, n: FloatArray, outside: float, shift: float = 1.0
     """Clopper-Pearson limits for any real n > 0; with ``shift=0.5`` Jeffreys'."""
     x, f = p * n, (1 - p) * n
     with np.errstate(invalid="ignore"):
-        low = betaincinv(np.maximum(x + (1 - shift), 1e-300), f + shift, outside)
-        high = betainccinv(x + shift, np.maximum(f + (1 - shift), 1e-300), outside)
+        low = special.betaincinv(np.maximum(x + (1 - shift), 1e-300), f + shift, outside)
+        high = special.betainccinv(x + shift, np.maximum(f + (1 - shift), 1e-300), outside)
     return np.where(p <= 0, 0.0, low), np.where(p >= 1, 1.0, high)
 
 
@@ -45,7 +45,7 @@ def proportion_limits(
     p: FloatArray, n: FloatArray, method: ProportionMethod, outside: float
 ) -> tuple[FloatArray, FloatArray]:
     """Two limits that each leave the probability ``outside`` beyond them; nan where n is 0."""
-    z = float(-ndtri(outside))
+    z = float(-special.ndtri(outside))
     with np.errstate(divide="ignore", invalid="ignore"):
         if method == "wald":
             return wald_limits(p, n, z)
