@@ -1,10 +1,29 @@
 """Honest intervals for eval scores: ``.evalci`` on DataFrame, Series, DataArray and Dataset."""
 
-from evalci_accessor import datasets, exceptions, stats
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalci_accessor import exceptions
 from evalci_accessor._api import evalci
-from evalci_accessor._register import register
+from evalci_accessor._register import register as _register
+
+if TYPE_CHECKING:
+    from evalci_accessor import datasets, stats
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "datasets", "evalci", "exceptions", "stats"]
 
-register()
+_register()
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("datasets", "stats"):
+        import importlib
+
+        return importlib.import_module(f"evalci_accessor.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

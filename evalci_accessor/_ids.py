@@ -17,7 +17,7 @@ from evalci_accessor.stats._validate import IntArray
 _FLOAT_EXACT = 2**53
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Codes:
     """Ids as codes 0..size-1, -1 where the id is missing; not every code need occur.
 
@@ -122,7 +122,7 @@ def _odd_space(joined: str) -> bool:
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Groups:
     """Groups of rows in order of first appearance.
 

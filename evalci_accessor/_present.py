@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor import exceptions as ex
-from evalci_accessor._typing import Alternative, ClusterMethod, DegreesOfFreedom, IccMethod, ProportionMethod
+from evalci_accessor._options import RateOptions
+from evalci_accessor._typing import Alternative, IccMethod, ProportionMethod
 from evalci_accessor._warn import examples, warn
 from evalci_accessor.stats import diagnose as dg
 from evalci_accessor.stats._results import DesignResult, RateResult
@@ -30,7 +31,7 @@ DESIGN_COLUMNS = (
 )  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
     """What a container hands up: the totals, and the words to speak of them.
 
@@ -61,18 +62,6 @@ class Sample:
     n_lost: int
     score_range: tuple[float, float]
     sentinel: tuple[float, int] | None
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class RateOptions:
-    """The options of `cluster_ci` that all containers share."""
-
-    method: ClusterMethod
-    df: DegreesOfFreedom
-    alternative: Alternative
-    confidence_level: float
-    n_resamples: int
-    rng: object
 
 
 def estimate(sample: Sample, options: RateOptions) -> RateResult:

@@ -30,6 +30,8 @@ def to_float(values: Any, name: str) -> FloatArray:
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)
+        if not pd.api.types.is_numeric_dtype(category.categories.dtype):
+            return _objects_to_float(np.asarray(values, dtype=object), name)
         levels = np.append(to_float(category.categories, name), np.nan)
         return np.take(levels, category.codes)
     if isinstance(dtype, np.dtype):

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from evalci_accessor._pandas import methods
+from evalci_accessor import _pandas
+from evalci_accessor._options import RateOptions
 from evalci_accessor._pandas.columns import ArrayLike
-from evalci_accessor._present import RateOptions
 from evalci_accessor._typing import (
     Alternative,
     ClusterMethod,
@@ -94,7 +94,7 @@ class DataFrameAccessor:
         1   boreal     0.755   0.691    0.809  200
         2  cascade     0.620   0.551    0.684  200
         """
-        return methods.proportion_ci(
+        return _pandas.methods.proportion_ci(
             self._obj,
             score=score,
             by=by,
@@ -173,9 +173,10 @@ class DataFrameAccessor:
 
         Warns
         -----
-        FewClustersWarning, DominantClusterWarning, DegenerateRateWarning, RareOutcomeWarning, InformativeSizeWarning,
-        SingletonClusterWarning, EffectiveSizeWarning, BootstrapWarning, MissingScoreWarning, ClusterIdWarning
-            Each says of which group it speaks. The interval is given all the same.
+        EvalCIWarning
+            A class of its own for each: few or dominating clusters, a rate of 0 or 1, a rare outcome, rates that go with
+            sizes, clusters of one item, a variance of zero, a bootstrap where it is unreliable, scores left out, scores
+            that look like marks, ids that look alike. Each says of which group it speaks; the interval is given all the same.
 
         See Also
         --------
@@ -209,7 +210,7 @@ class DataFrameAccessor:
         1   boreal     0.755   0.659    0.836  200          40  100.510
         2  cascade     0.620   0.532    0.702  200          40  136.292
         """
-        return methods.cluster_ci(
+        return _pandas.methods.cluster_ci(
             self._obj,
             cluster,
             score=score,
@@ -289,7 +290,7 @@ class DataFrameAccessor:
         1      template_id  0.01           1.12         1.06           8
         2  conversation_id  0.04           1.11         1.06          50
         """
-        return methods.design_effect(
+        return _pandas.methods.design_effect(
             self._obj,
             cluster,
             score=score,

@@ -17,7 +17,7 @@ Frame: TypeAlias = pd.DataFrame | pd.Series
 ArrayLike: TypeAlias = np.ndarray | pd.Series | pd.Index | ExtensionArray
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Column:
     """Values, one a row, and what to call them."""
 

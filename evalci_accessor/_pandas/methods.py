@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor import _scan
+from evalci_accessor._options import RateOptions
 from evalci_accessor._pandas.columns import Column, Frame, columns_of, find, listed
 from evalci_accessor._pandas.reduce import Rows, add_up, read_rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._present import (
     DESIGN_COLUMNS,
     ESTIMATE_COLUMNS,
-    RateOptions,
     design_columns,
     effect,
     estimate,
@@ -113,6 +113,7 @@ def _candidates(data: Frame, rows: Rows, score: Column, weights: Column | None) 
     taken = {score.label, *(key.label for key in rows.keys), *([] if weights is None else [weights.label])}
     columns = columns_of(data)
     levels = [name for name in data.index.names if name is not None and name not in columns]
-    named = [find(data, name, "cluster") for name in (*columns, *levels) if name not in taken]
+    unique = columns[~columns.duplicated(keep=False)]
+    named = [find(data, name, "cluster") for name in (*unique, *levels) if name not in taken]
     kept = _scan.usable({column.name: column.values for column in named}, rows.scores)
     return [column for column in named if column.name in kept]

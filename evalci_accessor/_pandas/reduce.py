@@ -19,7 +19,7 @@ from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.totals import ClusterTotals
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
     """Checked scores, groups and weights of a call, before any clustering.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalci_accessor._pandas import methods
+from evalci_accessor import _pandas
+from evalci_accessor._options import RateOptions
 from evalci_accessor._pandas.accessor import Spec, Specs
-from evalci_accessor._present import RateOptions
 from evalci_accessor._typing import (
     Alternative,
     ClusterMethod,
@@ -58,7 +58,7 @@ class SeriesAccessor:
            estimate  ci_low  ci_high
         0      0.35  0.1812   0.5671
         """
-        return methods.proportion_ci(
+        return _pandas.methods.proportion_ci(
             self._obj,
             score=self._obj,
             by=by,
@@ -110,7 +110,7 @@ class SeriesAccessor:
            estimate  ci_low  ci_high  n_clusters
         0     0.695   0.589    0.788          40
         """
-        return methods.cluster_ci(
+        return _pandas.methods.cluster_ci(
             self._obj,
             cluster,
             score=self._obj,
@@ -166,7 +166,7 @@ class SeriesAccessor:
         0       doc_id           2.20          40
         1  template_id           1.12           8
         """
-        return methods.design_effect(
+        return _pandas.methods.design_effect(
             self._obj,
             cluster,
             score=self._obj,

@@ -1,1 +1,17 @@
 """Accessors for DataArray and Dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalci_accessor._xarray import methods as methods
+
+
+def __getattr__(name: str) -> Any:
+    # The statistics load at the first call, so that importing the package costs little over xarray.
+    if name == "methods":
+        import importlib
+
+        return importlib.import_module("evalci_accessor._xarray.methods")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import xarray as xr
 
-from evalci_accessor._present import RateOptions
+from evalci_accessor import _xarray
+from evalci_accessor._options import RateOptions
 from evalci_accessor._typing import (
     Alternative,
     ClusterMethod,
@@ -16,7 +17,6 @@ from evalci_accessor._typing import (
     NanPolicy,
     ProportionMethod,
 )
-from evalci_accessor._xarray import methods
 from evalci_accessor._xarray.dims import Dims
 
 Spec: TypeAlias = Hashable | xr.DataArray
@@ -93,7 +93,7 @@ class DatasetAccessor:
         >>> ds.evalci.proportion_ci(dim="item").estimate.values
         array([0.695, 0.755, 0.62 ])
         """
-        return methods.proportion_ci(
+        return _xarray.methods.proportion_ci(
             self._obj,
             score=score,
             dim=dim,
@@ -176,7 +176,7 @@ class DatasetAccessor:
         >>> answer.ci_low.round(3).values
         array([0.589, 0.659, 0.532])
         """
-        return methods.cluster_ci(
+        return _xarray.methods.cluster_ci(
             self._obj,
             cluster,
             score=score,
@@ -249,7 +249,7 @@ class DatasetAccessor:
         >>> ds.evalci.design_effect("doc_id").design_effect.round(2).values
         array([[2.2, 2. , 1.5]])
         """
-        return methods.design_effect(
+        return _xarray.methods.design_effect(
             self._obj,
             cluster,
             score=score,
@@ -300,7 +300,7 @@ class DataArrayAccessor:
         >>> print(f"{answer.ci_low.item():.4f} {answer.ci_high.item():.4f}")
         0.1812 0.5671
         """
-        return methods.proportion_ci(
+        return _xarray.methods.proportion_ci(
             self._obj,
             score=None,
             dim=dim,
@@ -350,7 +350,7 @@ class DataArrayAccessor:
         >>> scores.sel(model="atlas").evalci.cluster_ci("doc_id").n_clusters.item()
         40
         """
-        return methods.cluster_ci(
+        return _xarray.methods.cluster_ci(
             self._obj,
             cluster,
             score=None,
@@ -401,7 +401,7 @@ class DataArrayAccessor:
         >>> scores.sel(model="atlas").evalci.design_effect("doc_id").n_clusters.values
         array([40])
         """
-        return methods.design_effect(
+        return _xarray.methods.design_effect(
             self._obj,
             cluster,
             score=None,

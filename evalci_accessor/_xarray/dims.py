@@ -17,7 +17,7 @@ Cube: TypeAlias = xr.DataArray | xr.Dataset
 Dims: TypeAlias = str | Iterable[Hashable] | EllipsisType | None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Named:
     """An array of the cube, and what to call it."""
 

@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 
 from evalci_accessor import _scan
+from evalci_accessor._options import RateOptions
 from evalci_accessor._present import (
     DESIGN_COLUMNS,
-    RateOptions,
     design_columns,
     effect,
     estimate,

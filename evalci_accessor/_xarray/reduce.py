@@ -22,7 +22,7 @@ from evalci_accessor.stats.totals import ClusterTotals
 _BLOCK = 2**20  # cells added up at a time
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:
     """Checked scores with the kept dims first, flattened to (H, N).
 

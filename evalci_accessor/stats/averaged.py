@@ -10,7 +10,7 @@ from evalci_accessor._progress import progress
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import BoolArray, FloatArray
 from evalci_accessor.stats.moments import Moments, cr_variance, satterthwaite_df
-from evalci_accessor.stats.posterior import N_NODES, IccPosterior, icc_posterior
+from evalci_accessor.stats.posterior import N_NODES, IccPosterior, posterior_of
 from evalci_accessor.stats.proportion import beta_limits
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -92,7 +92,7 @@ def averaged_posterior(t: ClusterTotals, mo: Moments, *, n_nodes: int = N_NODES)
         if part.start == part.stop:
             continue
         phi = inflation[h]
-        one = icc_posterior(successes[part] * phi, size[part] * phi, mixture=bool(binary[h]), n_nodes=n_nodes)
+        one = posterior_of(successes[part] * phi, size[part] * phi, mixture=bool(binary[h]), n_nodes=n_nodes)
         rho[h, : len(one.rho)], weight[h, : len(one.rho)] = one.rho, one.weight
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = (inflation * mo.effective_rows)[:, None]

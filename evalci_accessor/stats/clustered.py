@@ -158,7 +158,7 @@ def rate(
     return RateResult(method=ran, confidence_level=level, **shaped)
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False)
 class _Answer:
     low: FloatArray
     high: FloatArray
@@ -227,6 +227,12 @@ def _fallback_limits(
         return beta_limits(mo.p, n, outside)
 
 
+def _squared_ratio(top: FloatArray | float, bottom: FloatArray) -> FloatArray:
+    """(top / bottom)^2 of two quantiles of the same probability, which are both 0 at one half."""
+    same = (np.asarray(top) == 0) | (bottom == 0)
+    return np.where(same, 1.0, top / np.where(same, 1.0, bottom)) ** 2
+
+
 def _design_limits(
     method: str, mo: Moments, std_error: FloatArray, quantile: FloatArray, outside: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -240,10 +246,10 @@ def _design_limits(
             return special.expit(special.logit(p) - half), special.expit(special.logit(p) + half)
         if method == "korn_graubard":  # as survey::svyciprop(method="beta"), which does not cut n_eff at n
             rows = special.stdtrit(np.maximum(mo.n - 1, 1.0), outside)
-            return beta_limits(p, p * (1 - p) / variance * (rows / quantile) ** 2, outside)
+            return beta_limits(p, p * (1 - p) / variance * _squared_ratio(rows, -quantile), outside)
         n_eff = p * (1 - p) / variance * mo.n / (mo.n - 1)
         if method == "clopper_pearson":
-            return beta_limits(p, n_eff * (special.ndtri(outside) / quantile) ** 2, outside)
+            return beta_limits(p, n_eff * _squared_ratio(special.ndtri(outside), -quantile), outside)
         if method == "wilson":
             return wilson_limits(p, n_eff, quantile)
         return wald_limits(p, n_eff, quantile)

@@ -15,18 +15,25 @@ from evalci_accessor.stats.totals import ClusterTotals
 _ROUNDING = 1e-13
 
 
+def _counts(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Sizes, sums and sums of squares of the clusters; under weights at Kish's sizes, which no scale of the weights moves."""
+    if not t.weighted:
+        return t.m, t.s, t.ss
+    shrink = t.m / t.q
+    return t.m * shrink, t.s * shrink, t.ss * shrink
+
+
 def anova_parts(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean squares between and within clusters, and the average cluster size n0, by group (nan where undefined)."""
+    m, s, ss = _counts(t)
     with np.errstate(divide="ignore", invalid="ignore"):
-        total, clusters = t.sum(t.m), t.n_clusters
-        p = t.sum(t.s) / total
-        between = t.sum(t.m * (t.s / t.m - t.spread(p)) ** 2)
-        within = t.sum(t.ss - t.s**2 / t.m)
-        squares = t.sum(t.ss)
-        between = np.where(between > _ROUNDING * squares, between, 0.0)
-        within = np.where(within > _ROUNDING * squares, within, 0.0)
-        n0 = (total - t.sum(t.m**2) / total) / (clusters - 1)
-        return between / (clusters - 1), within / (t.sum(t.n.astype(float)) - clusters), n0
+        total, clusters, squares = t.sum(m), t.n_clusters, t.sum(ss)
+        p = t.sum(s) / total
+        between = t.sum(m * (s / m - t.spread(p)) ** 2)
+        within = t.sum(ss - s**2 / m)
+        between, within = (np.where(value > _ROUNDING * squares, value, 0.0) for value in (between, within))
+        n0 = (total - t.sum(m**2) / total) / (clusters - 1)
+        return between / (clusters - 1), within / (total - clusters), n0
 
 
 def icc_anova(t: ClusterTotals) -> FloatArray:
@@ -41,21 +48,23 @@ def icc_fleiss_cuzick(t: ClusterTotals) -> FloatArray:
 
     For other scores the binomial variances are replaced by the empirical ones.
     """
+    m, s, ss = _counts(t)
     with np.errstate(divide="ignore", invalid="ignore"):
-        total, squares = t.sum(t.m), t.sum(t.ss)
-        within = t.sum(t.ss - t.s**2 / t.m)
-        whole = squares - t.sum(t.s) ** 2 / total
+        total, squares = t.sum(m), t.sum(ss)
+        within = t.sum(ss - s**2 / m)
+        whole = squares - t.sum(s) ** 2 / total
         whole = np.where(whole > _ROUNDING * squares, whole, np.nan)
         return 1 - within * total / ((total - t.n_clusters) * whole)
 
 
 def icc_pairwise(t: ClusterTotals) -> FloatArray:
     r"""Pearson correlation over all ordered pairs of items that share a cluster (Karlin, Cameron and Williams 1981)."""
+    m, s, ss = _counts(t)
     with np.errstate(divide="ignore", invalid="ignore"):
-        pairs = t.sum(t.m * (t.m - 1))
-        mean = t.sum((t.m - 1) * t.s) / pairs
-        product = t.sum(t.s**2 - t.ss) / pairs
-        square = t.sum((t.m - 1) * t.ss) / pairs
+        pairs = t.sum(m * (m - 1))
+        mean = t.sum((m - 1) * s) / pairs
+        product = t.sum(s**2 - ss) / pairs
+        square = t.sum((m - 1) * ss) / pairs
         spread = square - mean**2
         return (product - mean**2) / np.where(spread > _ROUNDING * square, spread, np.nan)
 
@@ -67,7 +76,7 @@ def icc_f_interval(t: ClusterTotals, outside: float) -> tuple[FloatArray, FloatA
     :math:`(F/F_{1-\alpha/2} - 1)/(F/F_{1-\alpha/2} + n_0 - 1)`, and the same with :math:`F_{\alpha/2}`.
     """
     msb, msw, n0 = anova_parts(t)
-    df1, df2 = t.n_clusters - 1.0, t.sum(t.n.astype(float)) - t.n_clusters
+    df1, df2 = t.n_clusters - 1.0, t.sum(_counts(t)[0]) - t.n_clusters
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = msb / msw
         limits = [ratio / special.fdtri(df1, df2, 1 - outside), ratio / special.fdtri(df1, df2, outside)]

@@ -14,8 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from evalci_accessor.exceptions import ScoreError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats._validate import BoolArray, FloatArray, as_float
 
 # log likelihood at rho (R, 1) and p, 1-p (R, P)
 LogLik: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -33,7 +34,7 @@ _SUBSET = 4096  # distinct clusters that are enough to find the posterior's plac
 _CELLS = 64  # cells on which fractional sums of equal-sized clusters are interpolated when there are very many
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IccPosterior:
     """Posterior of the ICC on nodes.
 
@@ -63,7 +64,7 @@ class IccPosterior:
         return np.sin(phi_at) ** 2
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
     """Distinct (successes, size) pairs and how many clusters have them; real-valued for quasi-counts."""
 
@@ -147,11 +148,12 @@ def _smooth(pairs: _Pairs) -> tuple[LogLik, float]:
     times = np.bincount(inverse, weights=count)
 
     def gamma(rho: FloatArray, p: FloatArray, q: FloatArray) -> FloatArray:
+        value: FloatArray
         t = (1 - rho) / rho
         a, b = p * t, q * t
-        fixed = (special.gammaln(t) - special.gammaln(t + size)) @ times
+        fixed: FloatArray = (special.gammaln(t) - special.gammaln(t + size)) @ times
         if len(s) <= 512:
-            value: FloatArray = (special.gammaln(a[..., None] + s) + special.gammaln(b[..., None] + f)) @ count
+            value = (special.gammaln(a[..., None] + s) + special.gammaln(b[..., None] + f)) @ count
         else:  # one value at a time keeps the work in cache and the memory small
             value = np.empty_like(p)
             for at in np.ndindex(p.shape):
@@ -325,7 +327,7 @@ def _window(
     return low, high
 
 
-def icc_posterior(s: FloatArray, m: FloatArray, *, mixture: bool = True, n_nodes: int = N_NODES) -> IccPosterior:
+def icc_posterior(s: object, m: object, *, mixture: bool = True, n_nodes: int = N_NODES) -> IccPosterior:
     """Posterior of the ICC from cluster totals.
 
     Parameters
@@ -341,6 +343,11 @@ def icc_posterior(s: FloatArray, m: FloatArray, *, mixture: bool = True, n_nodes
     -------
     IccPosterior
 
+    Raises
+    ------
+    ScoreError
+        Totals that cannot be.
+
     Examples
     --------
     >>> import numpy as np
@@ -353,6 +360,14 @@ def icc_posterior(s: FloatArray, m: FloatArray, *, mixture: bool = True, n_nodes
     -----
     With singletons only the likelihood does not depend on the ICC, and the posterior is the prior.
     """
+    sums, sizes = np.broadcast_arrays(as_float(s, "s"), as_float(m, "m"))
+    if sums.ndim != 1 or not sums.size or (sizes <= 0).any() or (sums < 0).any() or (sums > sizes * (1 + 1e-12)).any():
+        raise ScoreError("`s` and `m` must be one-dimensional and not empty, with sizes above 0 and 0 <= s <= m.")
+    return posterior_of(sums, sizes, mixture=mixture, n_nodes=n_nodes)
+
+
+def posterior_of(s: FloatArray, m: FloatArray, *, mixture: bool, n_nodes: int) -> IccPosterior:
+    """`icc_posterior` without the checks."""
     if (m <= 1).all():
         return IccPosterior(rho=_nodes(0.0, HALF_PI, n_nodes), weight=np.full(n_nodes, 1 / n_nodes))
     pairs = _Pairs(*distinct_pairs(s, m))
