@@ -32,7 +32,9 @@ def frame_of(passes, sizes=5, **columns):
 
 def two_groups(passes, sizes=5, **columns):
     """Group ``A`` as crafted, beside a benign group ``B``."""
-    return pd.concat([frame_of(passes, sizes, model="A", **columns), frame_of(BENIGN, model="B", **columns)], ignore_index=True)
+    return pd.concat(
+        [frame_of(passes, sizes, model="A", **columns), frame_of(BENIGN, model="B", **columns)], ignore_index=True
+    )
 
 
 @st.composite

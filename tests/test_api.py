@@ -78,7 +78,9 @@ def test_objects_without_scores_keep_working(obj):
     repr(obj)
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))], ids=["copy", "deep", "pickle"])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))], ids=["copy", "deep", "pickle"]
+)
 def test_copies_of_a_frame_whose_accessor_was_used(again):
     frame = frame_of(BENIGN)
     before = frame.evalci.cluster_ci("cluster")
@@ -99,7 +101,12 @@ def test_a_frame_changed_in_place_is_seen_anew():
     frame = frame_of(BENIGN)
     accessor, first = frame.evalci, frame.evalci.proportion_ci().estimate.item()
     frame.loc[frame.index[:50], "score"] = 0
-    assert accessor.proportion_ci().estimate.item() == frame.evalci.proportion_ci().estimate.item() == frame.score.mean() < first
+    assert (
+        accessor.proportion_ci().estimate.item()
+        == frame.evalci.proportion_ci().estimate.item()
+        == frame.score.mean()
+        < first
+    )
 
 
 def test_a_cube_changed_in_place_is_seen_anew(cube):
@@ -133,7 +140,9 @@ def test_options_are_keyword_only(rag, method):
 def test_rag_eval_is_the_textbook_case(rag):
     assert rag.shape == (600, 7)
     assert list(rag) == ["model", "item", "doc_id", "conversation_id", "template_id", "score", "latency_s"]
-    assert rag.groupby("model", sort=False)["doc_id"].nunique().to_dict() == dict.fromkeys(["atlas", "boreal", "cascade"], 40)
+    assert rag.groupby("model", sort=False)["doc_id"].nunique().to_dict() == dict.fromkeys(
+        ["atlas", "boreal", "cascade"], 40
+    )
     effect = rag[rag.model == "atlas"].evalci.design_effect("doc_id").iloc[0]
     assert effect.icc == pytest.approx(0.3, abs=0.002)
     assert effect.design_effect == pytest.approx(2.2, abs=0.005)
@@ -185,4 +194,7 @@ def test_statistics_and_accessor_agree(rag):
     totals = one.groupby("doc_id")["score"].agg(["sum", "size"])
     kernel = stats.cluster_ci(totals["sum"].to_numpy(), totals["size"].to_numpy())
     answer = one.evalci.cluster_ci("doc_id").iloc[0]
-    assert (answer.ci_low, answer.ci_high) == (pytest.approx(kernel.ci_low, rel=1e-12), pytest.approx(kernel.ci_high, rel=1e-12))
+    assert (answer.ci_low, answer.ci_high) == (
+        pytest.approx(kernel.ci_low, rel=1e-12),
+        pytest.approx(kernel.ci_high, rel=1e-12),
+    )

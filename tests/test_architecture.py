@@ -107,13 +107,15 @@ def accessor_methods():
 
 @pytest.mark.parametrize("node", [*accessor_methods()])
 def test_accessor_methods_are_thin(node):
-    assert node.args.kwarg is None and node.args.vararg is None
+    assert node.args.kwarg is None
+    assert node.args.vararg is None
     if node.name == "__init__":
         assert [type(statement) for statement in node.body] == [ast.Assign]
         return
     docstring, call = node.body
-    assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)
-    assert isinstance(call, ast.Return) and isinstance(call.value, ast.Call)
+    assert ast.get_docstring(node) == inspect.cleandoc(docstring.value.value)
+    assert isinstance(call, ast.Return)
+    assert isinstance(call.value, ast.Call)
     assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"]), "options are keyword-only"
 
 
@@ -140,9 +142,7 @@ def test_public_functions_have_numpydoc_docstrings(name, function):
     needed = {"Returns", "Examples"} | ({"Parameters", "Raises"} if parameters else set())
     assert needed <= set(found)
     listed = re.findall(r"^(\S.*?)(?: :.*)?$", found.get("Parameters", ""), flags=re.M)
-    assert [p for line in listed for p in line.split(", ")] == parameters or set(parameters) == {
-        p for line in listed for p in line.split(", ")
-    }
+    assert {p for line in listed for p in line.split(", ")} == set(parameters)
     assert ">>> " in found["Examples"]
 
 

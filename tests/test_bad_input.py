@@ -52,7 +52,9 @@ class TestNames:
     def test_absent_names_list_the_columns_and_hint(self, frame, role):
         given = {"cluster": "cluster", role: "modell" if role == "by" else "clusters"}
         hint = "model" if role == "by" else "cluster"
-        with pytest.raises(ColumnNotFoundError, match=rf"Did you mean '{hint}'\? Available: 'model', 'cluster', 'score', 'w'"):
+        with pytest.raises(
+            ColumnNotFoundError, match=rf"Did you mean '{hint}'\? Available: 'model', 'cluster', 'score', 'w'"
+        ):
             frame.evalci.cluster_ci(**given)
 
     def test_index_levels_are_listed(self, frame):
@@ -107,7 +109,9 @@ class TestAlignment:
     @pytest.mark.parametrize("role", ["cluster", "score", "by", "weights"])
     def test_series_with_other_labels(self, frame, role):
         other = pd.Series(1.0, index=np.arange(400) + 2)
-        with pytest.raises(AlignmentError, match=rf"`{role}`.*2 row label\(s\) are not in it \(0, 1\), 2 of its labels.*to_numpy"):
+        with pytest.raises(
+            AlignmentError, match=rf"`{role}`.*2 row label\(s\) are not in it \(0, 1\), 2 of its labels.*to_numpy"
+        ):
             frame.evalci.cluster_ci(**{"cluster": "cluster", role: other})
 
     def test_series_with_repeated_labels(self, frame):
@@ -119,7 +123,9 @@ class TestAlignment:
         with pytest.raises(AlignmentError, match="2 dimensions"):
             frame.evalci.cluster_ci(np.ones((400, 1)))
 
-    @pytest.mark.parametrize("given", [["c0"] * 400, {"a": 1}, {"c0"}, pd.DataFrame({"a": [1]})], ids=lambda g: type(g).__name__)
+    @pytest.mark.parametrize(
+        "given", [["c0"] * 400, {"a": 1}, {"c0"}, pd.DataFrame({"a": [1]})], ids=lambda g: type(g).__name__
+    )
     def test_lists_and_the_like(self, frame, given):
         with pytest.raises(MethodError, match=rf"got {type(given).__name__}\. Turn a list of ids into an array"):
             frame.evalci.cluster_ci(given)
@@ -155,7 +161,11 @@ class TestScores:
 
     @pytest.mark.parametrize("dtype", ["datetime64[ns]", "timedelta64[ns]", "complex128", "period[D]"])
     def test_not_numbers(self, frame, dtype):
-        scores = frame["score"].astype("datetime64[ns]").dt.to_period("D") if dtype == "period[D]" else frame["score"].astype(dtype)
+        scores = (
+            frame["score"].astype("datetime64[ns]").dt.to_period("D")
+            if dtype == "period[D]"
+            else frame["score"].astype(dtype)
+        )
         with pytest.raises(ScoreTypeError, match="must be numbers or booleans"):
             frame.assign(score=scores).evalci.cluster_ci("cluster")
 
@@ -174,23 +184,26 @@ class TestScores:
 
     @pytest.mark.parametrize("method", ["wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"])
     def test_outside_the_unit_interval_naively(self, frame, method):
-        with pytest.raises(ScoreRangeError, match="from -1 to 1.*marks a failed run"):
+        with pytest.raises(ScoreRangeError, match=r"from -1 to 1\..*marks a failed run"):
             with_scores(frame, rows=1, value=-1).evalci.proportion_ci(method=method)
 
     def test_outside_the_unit_interval_for_the_posterior(self, frame):
         with pytest.raises(ScoreRangeError, match="icc_method='posterior'"):
             with_scores(frame, rows=1, value=-1).evalci.design_effect("cluster", icc_method="posterior")
 
-    @pytest.mark.parametrize("dtype", ["float64", "Int64", "Float64", "boolean", object, "float64[pyarrow]", "bool[pyarrow]"])
+    @pytest.mark.parametrize(
+        "dtype", ["float64", "Int64", "Float64", "boolean", object, "float64[pyarrow]", "bool[pyarrow]"]
+    )
     def test_missing(self, frame, dtype):
         if "pyarrow" in str(dtype):
             requires("pyarrow")
         scores = frame["score"].astype(bool if "bool" in str(dtype) else int).astype(dtype)
         scores[:7] = np.nan if dtype == "float64" else None if dtype is object else pd.NA
         broken = frame.assign(score=scores)
+        message = r"7 of 400 scores in 'score' are missing, at row 0,.* row 4 and 2 more.*fillna\(0\).*'omit'"
         for ask in (broken.evalci.proportion_ci, broken.evalci.cluster_ci, broken.evalci.design_effect):
             args = () if ask.__name__ == "proportion_ci" else ("cluster",)
-            with pytest.raises(MissingScoreError, match=r"7 of 400 scores in 'score' are missing, at row 0,.* row 4 and 2 more.*fillna\(0\).*'omit'"):
+            with pytest.raises(MissingScoreError, match=message):
                 ask(*args)
         assert quiet(broken.evalci.proportion_ci, nan_policy="omit")["n"].item() == 393
 
@@ -247,7 +260,9 @@ class TestClusters:
         if callable(ids):
             requires("pyarrow")
             ids = ids()
-        message = r"3 of 400 rows have no cluster id in 'doc': rows 0, 1, 399\..*neither one cluster nor none.*dropna\(subset=\['doc'\]\)"
+        message = (
+            r"3 of 400 rows have no cluster id in 'doc': rows 0, 1, 399\..*neither one .* none.*dropna\(subset=\['doc'\]\)"
+        )
         for ask in (frame.assign(doc=ids).evalci.cluster_ci, frame.assign(doc=ids).evalci.design_effect):
             with pytest.raises(MissingClusterError, match=message):
                 ask("doc")
@@ -288,7 +303,7 @@ class TestClusters:
 
     def test_one_cluster_in_a_group(self, frame):
         one = frame.assign(doc=frame["cluster"].mask(frame["model"] == "B", "d1"))
-        with pytest.raises(ClusterError, match=r"^1 of 2 groups \(model='B'\): all scores lie in a single cluster of 'doc' \('d1'\)"):
+        with pytest.raises(ClusterError, match=r"^1 of 2 groups \(model='B'\): all scores lie in a single .* \('d1'\)"):
             one.evalci.cluster_ci("doc", by="model")
 
     def test_one_cluster_in_many_groups(self, frame):
@@ -334,9 +349,11 @@ class TestClusters:
         pd.testing.assert_frame_equal(answer, frame.evalci.cluster_ci("cluster"))
 
     @pytest.mark.parametrize("dtype", [object, "string", "category"])
-    @pytest.mark.parametrize("pair", [("café", "cafe\u0301"), ("a b", "a  b"), ("c0 ", "c0"), ("a\tb", "a b"), ("a\u00a0b", "a b")])
+    @pytest.mark.parametrize(
+        "pair", [("caf\u00e9", "cafe\u0301"), ("a b", "a  b"), ("c0 ", "c0"), ("a\tb", "a b"), ("a\u00a0b", "a b")]
+    )
     def test_ids_that_look_alike_stay_apart(self, frame, pair, dtype):
-        ids = frame["cluster"].mask(frame["cluster"] == "c0", pair[0]).mask(frame["cluster"] == "c1", pair[1]).astype(dtype)
+        ids = frame["cluster"].replace({"c0": pair[0], "c1": pair[1]}).astype(dtype)
         with pytest.warns(ClusterIdWarning, match=r"1 id\(s\) in 'doc' look like another.*kept apart.*normalize"):
             answer = frame.assign(doc=ids).evalci.cluster_ci("doc")
         assert answer["n_clusters"].item() == 40
@@ -351,7 +368,11 @@ class TestEmpty:
     @pytest.mark.parametrize("method", ["auto", "cr1", "cr2", "wilson", "bootstrap_percentile"])
     def test_no_rows(self, dtype, method):
         empty = pd.DataFrame({"model": [], "doc": [], "score": []}, dtype=object).astype({"score": dtype})
-        answers = [empty.evalci.cluster_ci("doc", method=method), empty.evalci.proportion_ci(), empty.evalci.design_effect("doc")]
+        answers = [
+            empty.evalci.cluster_ci("doc", method=method),
+            empty.evalci.design_effect("doc"),
+            empty.evalci.proportion_ci(),
+        ]
         for answer in answers:
             assert answer[["n", "n_clusters"]].to_numpy().tolist() == [[0, 0]]
         assert answers[0][["estimate", "ci_low", "ci_high"]].isna().all(axis=None)
@@ -389,14 +410,15 @@ class TestWeights:
             frame.assign(w=(frame["model"] == "B") * 1).evalci.cluster_ci("cluster", by="model", weights="w")
 
     def test_text(self, frame):
-        with pytest.raises(EvalCIError, match="'w'.*not numeric"):
+        with pytest.raises(EvalCIError, match=r"'w'.*not numeric"):
             frame.assign(w="1").evalci.cluster_ci("cluster", weights="w")
 
 
 class TestOptions:
     @pytest.mark.parametrize("ask", ["proportion_ci", "cluster_ci", "design_effect"])
-    @pytest.mark.parametrize(("level", "hint"), [(95, r"Did you mean 0\.95\?"), (0, "strictly"), (1, "strictly"), ("95%", "'95%'"),
-                                                 (np.nan, "nan"), (-0.5, "-0.5"), (True, "True"), (None, "None")])  # fmt: skip
+    @pytest.mark.parametrize(("level", "hint"), [(95, r"Did you mean 0\.95\?"), (0, "strictly"), (1, "0 and 1"),
+                                                 ("95%", "'95%'"), (np.nan, "nan"), (-0.5, "-0.5"), (True, "True"),
+                                                 (None, "None")])  # fmt: skip
     def test_confidence_level(self, frame, ask, level, hint):
         args = () if ask == "proportion_ci" else ("cluster",)
         with pytest.raises(MethodError, match=f"confidence_level=.*{hint}"):
@@ -404,11 +426,14 @@ class TestOptions:
 
     @pytest.mark.parametrize(
         ("option", "value", "close"),
-        [("method", "korngraubard", "korn_graubard"), ("df", "satterthwait", "satterthwaite"), ("nan_policy", "omitt", "omit"),
+        [("method", "korngraubard", "korn_graubard"), ("df", "satterthwait", "satterthwaite"),
+         ("nan_policy", "omitt", "omit"),
          ("alternative", "two_sided", "two-sided")],
     )  # fmt: skip
     def test_unknown_option(self, frame, option, value, close):
-        with pytest.raises(MethodError, match=rf"{option}='{value}' is not known; it must be one of '.*Did you mean '{close}'\?"):
+        with pytest.raises(
+            MethodError, match=rf"{option}='{value}' is not known; it must be one of '.*Did you mean '{close}'\?"
+        ):
             frame.evalci.cluster_ci("cluster", **{option: value})
 
     def test_unknown_options_elsewhere(self, frame):
@@ -438,7 +463,7 @@ class TestOptions:
             frame.evalci.cluster_ci("cluster", method=method, df="clusters")
 
     def test_exact_bootstrap_of_unequal_sizes(self, frame):
-        with pytest.raises(MethodError, match="not available for clusters of unequal sizes.*bootstrap_percentile"):
+        with pytest.raises(MethodError, match=r"not available for clusters of unequal sizes.*bootstrap_percentile"):
             frame.iloc[:-1].evalci.cluster_ci("cluster", method="bootstrap_exact")
 
 

@@ -35,6 +35,7 @@ ALL_PASS = [5] * 40, 5
 EQUAL_RATES = [3] * 40, 5
 RARE = [5] * 38 + [4] * 2, 5
 INFORMATIVE = [30] * 12 + [1] * 60, [30] * 12 + [3] * 60
+BOOTSTRAP = {"method": "bootstrap_percentile", "n_resamples": 100}
 SINGLE = [1] * 30 + [0] * 12, 1
 
 CASES = {
@@ -42,7 +43,7 @@ CASES = {
     "few, unequal": (([20, 3, 4, 2, 3, 4], [30] + [5] * 5), {}, ex.FewClustersWarning, r"few effective clusters \(3 of 6, "),
     "few, cr1": (FEW, {"method": "cr1"}, ex.FewClustersWarning, "the default method is made for this"),
     "few, interval at other ICCs": (FEW, {}, ex.FewClustersWarning, r"\[0\.\d+, 0\.\d+\] at ICC 0\.1 and \[.*\] at ICC 1\."),
-    "dominant": (DOMINANT, {}, ex.DominantClusterWarning, r"the largest cluster of 'cluster', 'c0', holds 31\.0% of the items"),
+    "dominant": (DOMINANT, {}, ex.DominantClusterWarning, r"the largest cluster of 'cluster', 'c0', holds 31\.0%"),
     "all pass": (ALL_PASS, {}, ex.DegenerateRateWarning, "all scores are 1, so the data cannot tell how clustered"),
     "all fail": (([0] * 40, 5), {}, ex.DegenerateRateWarning, "all scores are 0"),
     "equal rates": (EQUAL_RATES, {}, ex.DegenerateRateWarning, r"every cluster has the rate 0\.6"),
@@ -50,8 +51,9 @@ CASES = {
     "rare passes": (([0] * 38 + [2] * 2, 5), {}, ex.RareOutcomeWarning, r"in 2 cluster\(s\) only"),
     "guard": (INFORMATIVE, {}, ex.InformativeSizeWarning, r"correlation of rate and size \+1\.00.*widened"),
     "single": (SINGLE, {}, ex.SingletonClusterWarning, "every cluster of 'cluster' holds one score.*item's own id"),
-    "zero variance": (EQUAL_RATES, {"method": "cr1"}, ex.EffectiveSizeWarning, r"the variance that cr1 estimates is zero.*n_eff = 40\)"),
-    "bootstrap": (([4, 3, 5, 2, 3, 4, 1, 5, 3, 4], 5), {"method": "bootstrap_percentile", "n_resamples": 100}, ex.BootstrapWarning,
+    "zero variance": (EQUAL_RATES, {"method": "cr1"}, ex.EffectiveSizeWarning,
+                      r"the variance that cr1 estimates is zero.*n_eff = 40\)"),
+    "bootstrap": (([4, 3, 5, 2, 3, 4, 1, 5, 3, 4], 5), BOOTSTRAP, ex.BootstrapWarning,
                   r"10 effective clusters is known to be too narrow.*The default gives \[0\.\d+, 0\.\d+\]"),
 }  # fmt: skip
 
@@ -90,7 +92,9 @@ def test_points_at_the_callers_line(case):
 def test_a_cube_says_the_same(case):
     (passes, sizes), options, category, _ = CASES[case]
     frame = frame_of(passes, sizes)
-    alone = xr.DataArray(frame["score"].to_numpy(), dims="item", coords={"cluster_id": ("item", frame["cluster"])}, name="score")
+    alone = xr.DataArray(
+        frame["score"].to_numpy(), dims="item", coords={"cluster_id": ("item", frame["cluster"])}, name="score"
+    )
     cube = alone.expand_dims(model=["A"])
     seen = caught(cube.evalci.cluster_ci, "cluster_id", **options)
     expected = only(caught(frame.assign(model="A").evalci.cluster_ci, "cluster", by="model", **options), category)
@@ -128,7 +132,9 @@ def test_scores_that_mark_a_failed_run(ask):
     frame = frame_of(BENIGN).assign(score=lambda d: d["score"] * 9.5 + 0.5)
     assert not caught(getattr(frame.evalci, ask), "cluster")
     frame.loc[[5, 6, 7], "score"] = -1
-    with pytest.warns(ex.SentinelScoreWarning, match=r"3 score\(s\) are -1 while all others are 0 or more.*nan_policy") as seen:
+    with pytest.warns(
+        ex.SentinelScoreWarning, match=r"3 score\(s\) are -1 while all others are 0 or more.*nan_policy"
+    ) as seen:
         getattr(frame.evalci, ask)("cluster")
     assert points_here(seen)
 
@@ -193,7 +199,9 @@ def test_missing_scores_of_many_groups_make_one_warning():
     assert "and 3 more groups" in only(seen, ex.MissingScoreWarning)
 
 
-@pytest.mark.parametrize("method", [*METHODS, *DESIGN_METHODS, "icc_averaged", "bootstrap_bca", "bootstrap_t", "bootstrap_exact"])
+@pytest.mark.parametrize(
+    "method", [*METHODS, *DESIGN_METHODS, "icc_averaged", "bootstrap_bca", "bootstrap_t", "bootstrap_exact"]
+)
 def test_benign_data_raise_none(method):
     frame = two_groups(BENIGN)
     assert not caught(frame.evalci.cluster_ci, "cluster", by="model", method=method, n_resamples=100, rng=1)
