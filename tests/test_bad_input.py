@@ -320,6 +320,13 @@ class TestClusters:
         with pytest.raises(ClusterError, match=r"'doc'.*hashing.*turn lists or dicts into strings"):
             frame.assign(doc=pd.Series([ids] * 400)).evalci.cluster_ci("doc")
 
+    def test_unhashable_ids_of_arrow(self, frame):
+        pa = requires("pyarrow")
+        lists = pd.Series([[1, 2]] * 400, dtype=pd.ArrowDtype(pa.list_(pa.int64())))
+        with pytest.raises(ClusterError, match=r"'doc'.*hashing"):
+            frame.assign(doc=lists).evalci.cluster_ci("doc")
+        assert "doc" not in set(frame.assign(doc=lists).evalci.design_effect(by="model")["cluster"])
+
     @pytest.mark.parametrize("dtype", ["int64", "uint64", "Int64", "UInt64", object, "int64[pyarrow]"])
     @pytest.mark.parametrize("spread", [0, 2**40])
     def test_large_ids_one_apart_stay_apart(self, frame, dtype, spread):

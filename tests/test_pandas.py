@@ -318,6 +318,43 @@ def test_changing_the_answer_does_not_reach_the_frame():
     same(frame, before)
 
 
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_frames_of_another_backend(rag, backend):
+    if backend == "pyarrow":
+        requires("pyarrow")
+    frame = rag.convert_dtypes(dtype_backend=backend)
+    for method, args in (
+        ("proportion_ci", ()),
+        ("cluster_ci", ("doc_id",)),
+        ("design_effect", ("doc_id",)),
+        ("design_effect", ()),
+    ):
+        answer, expected = (getattr(f.evalci, method)(*args, by="model") for f in (frame, rag))
+        same(answer.astype({"model": str}), expected.astype({"model": str}))
+        assert answer["model"].dtype == frame["model"].dtype
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        lambda doc: pd.arrays.SparseArray(doc),
+        lambda doc: pd.cut(doc, 40),
+        lambda doc: pd.Timestamp("2025-01-01", tz="UTC") + pd.to_timedelta(doc, "D"),
+        lambda doc: pd.Series([(d, "x") for d in doc]),
+    ],
+    ids=["sparse", "interval", "time zone", "tuple"],
+)
+def test_ids_of_unusual_kinds(rag, ids):
+    frame = rag.assign(doc_id=ids(rag["item"] // 5))
+    same(frame.evalci.cluster_ci("doc_id", by="model"), rag.evalci.cluster_ci("doc_id", by="model"))
+
+
+def test_sparse_scores_and_keys(rag):
+    frame = rag.assign(score=pd.arrays.SparseArray(rag["score"]), half=pd.arrays.SparseArray(rag["item"] // 100))
+    expected = rag.assign(half=rag["item"] // 100).evalci.cluster_ci("doc_id", by="half")
+    same(frame.evalci.cluster_ci("doc_id", by="half"), expected, check_dtype=False)
+
+
 def test_names_that_are_not_strings():
     frame = frame_of(BENIGN).rename(columns={"cluster": 1, "score": 0}).assign(**{"m": "A"}).rename(columns={"m": ("a", 2)})
     answer = frame.evalci.cluster_ci(1, score=0, by=("a", 2))

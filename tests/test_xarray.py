@@ -396,6 +396,31 @@ class TestErrors:
         with pytest.raises(ScoreRangeError, match=r"from 0 to 2"):
             (cube * 2).assign_coords(cube.coords).evalci.cluster_ci("doc_id", method="wilson")
 
+    @pytest.mark.parametrize("dims", ["model", ("model", "item")])
+    def test_weights_of_a_group_are_all_zero(self, cube, dims):
+        weights = xr.DataArray([1.0, 0.0, 2.0], dims="model")
+        weights = weights if dims == "model" else weights.broadcast_like(cube["score"])
+        with pytest.raises(WeightError, match="model='boreal'"):
+            cube.evalci.cluster_ci("doc_id", weights=weights)
+
+    def test_clusters_along_other_dims_than_the_reduced(self, cube):
+        with pytest.raises(ClusterError, match=r"200 of 200 groups \(item=0; item=1;.*single cluster of 'doc_id'"):
+            cube.evalci.cluster_ci("doc_id", dim="model")
+        with pytest.raises(DimensionError, match="No dim is left"):
+            cube.assign_coords(run=1).evalci.cluster_ci("run")
+
+    def test_missing_ids_where_the_scores_are_missing_too(self, cube):
+        ids = cube["doc_id"].to_numpy().astype(object)
+        ids[3] = None
+        scores = cube["score"].astype(float).where(cube["item"] != 3)
+        broken = cube.assign(score=scores).assign_coords(doc_id=("item", ids))
+        with pytest.warns(MissingScoreWarning, match="1 of 200 in model='atlas'"):
+            answer = broken.evalci.cluster_ci("doc_id", nan_policy="omit")
+        assert_same(answer, quiet(rows_of(broken).evalci.cluster_ci, "doc_id", by="model", nan_policy="omit"))
+        broken["score"] = scores.where(cube["model"] != "boreal", 1.0)
+        with pytest.raises(MissingClusterError, match="item=3"):
+            broken.evalci.cluster_ci("doc_id", nan_policy="omit")
+
     def test_weights(self, cube):
         with pytest.raises(WeightError, match="negative"):
             cube.assign(w=-cube["latency_s"]).evalci.cluster_ci("doc_id", weights="w")
