@@ -1,0 +1,227 @@
+"""The benchmark scripts run, tiny; their timings are never asserted."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import math
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from evalci_accessor import stats
+
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+
+
+def _load(name: str) -> Iterator[ModuleType]:
+    """A script as a module; what it sets in the environment is undone."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TQDM_DISABLE"):
+            patch.setenv(variable, "1")
+        spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        patch.setitem(sys.modules, spec.name, module)
+        spec.loader.exec_module(module)
+        yield module
+
+
+@pytest.fixture(scope="module")
+def coverage() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("coverage")
+
+
+@pytest.fixture(scope="module")
+def speed() -> Iterator[ModuleType]:
+    yield from _load("speed")
+
+
+# -- coverage ----------------------------------------------------------------------------------------------------------
+
+
+def test_grid_has_no_cell_twice_and_can_be_drawn(coverage):
+    cells = coverage.grid()
+    assert len(set(cells)) == len(cells) > 300
+    assert {cell.generator for cell in cells} == set(coverage.GENERATORS)
+    assert {cell.sizes for cell in cells} == set(coverage.SIZES)
+    assert {cell.p for cell in cells} == {0.5, 0.8, 0.9, 0.95, 0.98}
+    assert {cell.n_clusters for cell in cells} >= {4, 6, 10, 20, 50, 100, 200}
+    assert all((cell.icc == 0) == (cell.generator == "independent") for cell in cells)
+    seeds = {tuple(cell.seed(1, stage).generate_state(2)) for cell in cells for stage in (0, 1)}
+    assert len(seeds) == 2 * len(cells)
+
+
+def test_dominated_sizes(coverage):
+    rng = np.random.default_rng(0)
+    sizes = coverage.cluster_sizes(coverage.Cell("independent", "dominated", 12, 0.5, 0.0), rng)
+    assert tuple(sizes) == coverage.DOMINATED
+    assert sizes.sum() == 500
+    for clusters in (4, 6, 20, 200):
+        sizes = coverage.cluster_sizes(coverage.Cell("independent", "dominated", clusters, 0.5, 0.0), rng)
+        assert len(sizes) == clusters
+        assert abs(sizes.max() / sizes.sum() - 0.46) < 0.005
+
+
+@pytest.mark.parametrize("icc", [0.05, 0.3, 0.8])
+@pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
+def test_logit_normal_has_the_stated_mean_and_icc(coverage, p, icc):
+    mean, sd = coverage.logit_normal(p, icc)
+    # Middle rule in probability space, which shares nothing with the solver.
+    from scipy.stats import norm
+
+    z = norm.ppf((np.arange(400_000) + 0.5) / 400_000)
+    rate = expit(mean + sd * z)
+    assert rate.mean() == pytest.approx(p, abs=1e-5)
+    assert rate.var() / (p * (1 - p)) == pytest.approx(icc, abs=1e-4)
+
+
+@pytest.mark.parametrize("generator", ["beta-binomial", "logit-normal", "all-or-nothing", "independent"])
+def test_draws_have_the_stated_mean_and_icc(coverage, generator):
+    icc = 0.0 if generator == "independent" else 0.3
+    cell = coverage.Cell(generator, "equal 5", 10, 0.8, icc)
+    s = coverage.draw(cell, np.full(10, 5), 20_000, np.random.default_rng(5)) / 5
+    assert s.mean() == pytest.approx(0.8, abs=0.005)
+    assert s.var() / (0.8 * 0.2) == pytest.approx((1 + 4 * icc) / 5, abs=0.01)
+
+
+def test_distinct_tables_ignore_the_order_of_clusters_only(coverage):
+    m = np.array([2, 2, 3])
+    s = np.array([[0, 1, 2], [1, 0, 2], [2, 1, 0], [0, 1, 2], [0, 2, 1]])
+    first, inverse = coverage.distinct_tables(s, m)
+    assert len(first) == 3
+    assert inverse[0] == inverse[1] == inverse[3]
+    assert len({inverse[0], inverse[2], inverse[4]}) == 3
+
+
+def test_coverage_is_what_a_plain_loop_gives(coverage):
+    cell = coverage.Cell("beta-binomial", "log-normal", 5, 0.8, 0.3)
+    records = {r["method"]: r for r in coverage.simulate(cell, 30)}
+    size_seed, draw_seed, _ = cell.seed(coverage.SEED, 0).spawn(3)
+    m = coverage.cluster_sizes(cell, np.random.default_rng(size_seed))
+    s = coverage.draw(cell, m, 30, np.random.default_rng(draw_seed))
+    for method in ("icc_averaged", "cr1"):
+        results = [stats.cluster_ci(row, m, method=method) for row in s]
+        covered = [bool(r.ci_low <= 0.8 <= r.ci_high) for r in results]
+        assert records[method]["coverage"] == pytest.approx(np.mean(covered), abs=1e-12)
+        assert records[method]["width"] == pytest.approx(np.mean([r.ci_high - r.ci_low for r in results]), rel=1e-9)
+
+
+def test_simulation_is_sane_and_repeats(coverage):
+    cells = coverage.grid(quick=True)
+    records = list(itertools.chain.from_iterable(coverage.run(cells, 12, bar=False)))
+    frame = coverage.collect(records, None)
+    assert frame["coverage"].between(0, 1).all()
+    np.testing.assert_allclose(frame["coverage"] + frame["too_high"] + frame["too_low"], 1)
+    assert frame["width"].between(0, 1).all()
+    assert (frame["replicates"] == 12).all()
+    assert set(frame.groupby(["generator", "sizes", "n_clusters"])["method"].size()) == {5}
+    exact = set(frame.loc[frame["method"] == "bootstrap_exact", "sizes"])
+    assert exact == {"equal 5"}
+    # One cell on its own, and the same cell with another seed or at another stage.
+    cell = cells[-1]
+    alone = coverage.collect(coverage.simulate(cell, 12), None)
+    rows = (frame[list(coverage._KEYS)] == list(coverage.dataclasses.astuple(cell))).all(axis=1)
+    pd.testing.assert_frame_equal(alone, frame[rows].reset_index(drop=True))
+    for change in ({"seed": 2}, {"stage": 1}):
+        other = coverage.collect(coverage.simulate(cell, 12, **change), None)
+        assert not np.allclose(other["width"], alone["width"])
+    text = coverage.summary(frame, "a command")
+    assert "a command" in text
+    assert text.count("\n|---") == 5
+    assert len(coverage.verdict(frame)) == 2
+
+
+def test_any_number_of_processes_writes_the_same_numbers_and_a_run_can_go_on(coverage, tmp_path):
+    one, two, page = tmp_path / "one.csv", tmp_path / "two.csv", tmp_path / "page.md"
+    options = ["--quick", "--replicates", "6", "--confirm", "1", "--confirm-replicates", "8", "--table", str(page)]
+    coverage.main([*options, "--output", str(one)])
+    script = [sys.executable, str(BENCHMARKS / "coverage.py"), *options, "--output", str(two), "--processes", "2"]
+    subprocess.run(script, check=True, capture_output=True)
+    assert one.read_bytes() == two.read_bytes()
+    assert "again" in page.read_text(encoding="utf-8")
+    whole = pd.read_csv(one)
+    assert set(whole["stage"]) == {0, 1}
+    whole[whole["generator"] != "logit-normal"].to_csv(two, index=False)
+    coverage.main([*options, "--output", str(two), "--resume"])
+    pd.testing.assert_frame_equal(pd.read_csv(two), whole, rtol=1e-8)
+
+
+# -- speed -------------------------------------------------------------------------------------------------------------
+
+GROUPS = [
+    "bootstrap_loop", "bootstrap_scale", "bootstrap_memory", "closed_form", "reduction", "groups", "many_groups",
+    "text_clusters", "default_accuracy", "imports", "cube", "bootstrap_scipy", "bootstrap_arch",
+]  # fmt: skip
+
+
+def test_every_group_is_run(speed):
+    assert list(speed.GROUPS) == GROUPS
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_group_runs_tiny(speed, group):
+    if group == "bootstrap_arch":
+        pytest.importorskip("arch")
+    if group == "text_clusters" and not Path("/proc/self/clear_refs").exists():
+        pytest.skip("peak memory is read from /proc")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = list(speed.GROUPS[group](True))
+    assert table
+    for row in table:
+        assert row.what
+        assert len(row.cells()) == len(speed.HEADER)
+        if math.isnan(row.peer):
+            assert math.isnan(row.ratio)
+        else:
+            assert row.ours > 0
+            assert row.peer > 0
+            assert row.ratio in (row.ours / row.peer, row.peer / row.ours)
+    if group == "default_accuracy":  # numbers, not timings
+        errors = [row.ours for row in table if "error of the limits" in row.what]
+        assert len(errors) == 4
+        assert max(errors) < 1e-3
+
+
+def test_table_is_markdown_and_quick_runs_have_no_targets(speed):
+    lines: list[str] = []
+    table = speed.run("bootstrap_scale", quick=True, show=lines.append)
+    assert len(lines) == len(table) + 1
+    assert all(row.met is None for row in table)
+    page = speed.markdown(table).splitlines()
+    assert page[1] == "|---|---|---|---|---|"
+    assert len(page) == len(table) + 2
+    with pytest.raises(SystemExit, match="No group contains"):
+        speed.run("nothing", quick=True)
+
+
+@pytest.mark.parametrize("fractional", [False, True])
+def test_references_agree_with_each_other(speed, fractional):
+    """Three ways to the default's limits that share no code."""
+    s, m, ss = speed.totals(60, 8.0, fractional=fractional)
+    slow = speed.reference_small(s, m, ss, 48)
+    other = speed.reference_large(s, m, ss) if fractional else speed.reference_dense(s, m)
+    np.testing.assert_allclose(other, slow, atol=2e-3)
+    result = stats.cluster_ci(s, m, ss=ss if fractional else None)
+    assert not result.guard
+    np.testing.assert_allclose([result.ci_low, result.ci_high], slow, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("ours", "peer", "at_least", "met"), [(1.0, 10.0, 5.0, True), (1.0, 4.0, 5.0, False), (1.0, 4.0, None, None)]
+)
+def test_rows_know_whether_the_target_is_met(speed, ours, peer, at_least, met):
+    assert speed.faster("x", ours, peer, at_least).met is met
+    assert speed.costs("x", ours, peer, None).met is None
+    assert speed.within("x", ours, at_least).met is (None if at_least is None else True)
