@@ -201,7 +201,8 @@ def simulate(cell: Cell, replicates: int = 1000, *, seed: int = SEED, stage: int
         records.append(
             {
                 **dataclasses.asdict(cell), "effective_clusters": m.sum() ** 2 / (m**2).sum(), "method": name,
-                "stage": stage, "seed": seed, "replicates": n, "coverage": share, "coverage_se": np.sqrt(share * (1 - share) / n),
+                "stage": stage, "seed": seed, "replicates": n,
+                "coverage": share, "coverage_se": np.sqrt(share * (1 - share) / n),
                 "too_high": (low > cell.p + _EDGE).mean(), "too_low": (high < cell.p - _EDGE).mean(),
                 "width": width.mean(), "width_se": width.std(ddof=1) / np.sqrt(n),
             }
