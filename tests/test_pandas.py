@@ -355,6 +355,17 @@ def test_sparse_scores_and_keys(rag):
     same(frame.evalci.cluster_ci("doc_id", by="half"), expected, check_dtype=False)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("score", [0.0, 0.25, 1.0])
+def test_effective_size_of_equal_scores(method, score):
+    frame = frame_of(BENIGN).assign(score=score)
+    answer = quiet(frame.evalci.cluster_ci, "cluster", method=method, **SEEDED).iloc[0]
+    assert not answer["n_eff"] <= 0
+    assert not np.isinf(answer["design_effect"])
+    assert 0 <= answer["ci_low"] <= score <= answer["ci_high"] <= 1
+    assert answer["ci_low"] < answer["ci_high"]
+
+
 def test_names_that_are_not_strings():
     frame = frame_of(BENIGN).rename(columns={"cluster": 1, "score": 0}).assign(**{"m": "A"}).rename(columns={"m": ("a", 2)})
     answer = frame.evalci.cluster_ci(1, score=0, by=("a", 2))

@@ -137,7 +137,7 @@ def test_limits_are_ordered_have_width_and_stay_on_the_scale(frame, method, alte
     if method != "bootstrap_percentile":
         assert (low <= mean).all()
         assert (mean <= high).all()
-    assert (answer["n_eff"] > 0).all()
+    assert not (answer["n_eff"] <= 0).any()
 
 
 @given(score_frames(fractional=True), alternatives)

@@ -102,6 +102,28 @@ def test_a_cube_says_the_same(case):
     assert {w.filename for w in seen} == {caught.__code__.co_filename}
 
 
+@pytest.mark.parametrize(
+    ("passes", "sizes", "category"),
+    [
+        ([3, 4, 5, 2, 3], 5, ex.FewClustersWarning),  # five effective clusters, four degrees of freedom
+        ([40, *[4] * 24], [40] + [5] * 24, ex.DominantClusterWarning),  # exactly a quarter
+        ([5] * 8 + [2] * 4, 5, ex.RareOutcomeWarning),  # in four clusters only, but not rare
+        ([5] * 35 + [4] * 5, 5, ex.RareOutcomeWarning),  # rare, but in five clusters
+        ([3] * 39 + [4], 5, ex.DegenerateRateWarning),
+        ([1] * 30 + [0] * 11 + [1], [1] * 41 + [2], ex.SingletonClusterWarning),
+    ],
+)
+def test_stays_quiet_just_short_of_the_threshold(passes, sizes, category):
+    assert category not in {w.category for w in caught(frame_of(passes, sizes).evalci.cluster_ci, "cluster")}
+
+
+@pytest.mark.parametrize(("clusters", "fires"), [(29, True), (30, False)])
+def test_a_bootstrap_needs_thirty_clusters(clusters, fires):
+    frame = frame_of(([4, 3, 5, 2, 3] * 6)[:clusters])
+    seen = caught(frame.evalci.cluster_ci, "cluster", method="bootstrap_percentile", n_resamples=100, rng=1)
+    assert (ex.BootstrapWarning in {w.category for w in seen}) is fires
+
+
 def points_here(seen):
     return {w.filename for w in seen} == {__file__}
 
