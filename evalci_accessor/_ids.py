@@ -62,7 +62,7 @@ def encode(values: Any, name: str) -> Codes:
         values = np.asarray(values).astype(object)
     try:
         codes, uniques = pd.factorize(values, use_na_sentinel=True)
-    except TypeError as error:
+    except (TypeError, NotImplementedError) as error:  # the latter from Arrow lists
         raise ClusterError(
             f"{name!r} holds values that cannot be told apart by hashing ({error}). Ids must be numbers, strings, dates or "
             "tuples; turn lists or dicts into strings first."

@@ -26,7 +26,7 @@ def usable(candidates: dict[str, Any], scores: FloatArray | None) -> set[str]:
             continue
         try:
             codes, uniques = pd.factorize(series, use_na_sentinel=True)
-        except TypeError:  # lists and dicts
+        except (TypeError, NotImplementedError):  # lists and dicts, also Arrow's
             continue
         missing = int((codes < 0).sum())
         if len(uniques) < 2 or len(uniques) >= len(series) - missing:

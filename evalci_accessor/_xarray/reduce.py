@@ -15,7 +15,7 @@ from evalci_accessor._scores import check_scores, check_weights, sentinel_of, to
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Named
-from evalci_accessor.exceptions import DimensionError, MissingClusterError
+from evalci_accessor.exceptions import DimensionError, MissingClusterError, WeightError
 from evalci_accessor.stats._validate import BoolArray, IntArray
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -99,6 +99,11 @@ def read_cells(score: Named, reduced: tuple[Hashable, ...], weights: Named | Non
         flat = _spread(weights.array, sizes, weights.name, "weights")
         weight = to_float(np.ascontiguousarray(flat).ravel(), weights.name).reshape(n_groups, n_cells)
         check_weights(weight.ravel(), weights.name, where)
+        bare = np.flatnonzero(weight.sum(axis=1) == 0) if n_cells else []
+        if len(bare):
+            shape = tuple(sizes[dim] for dim in kept)
+            shown = examples((describe(array, kept, shape, int(h)) for h in bare), between="; ")
+            raise WeightError(f"All weights of {len(bare)} cell(s) of the answer are 0: {shown}. Leave them out first.")
     return Cells(
         score=array, values=values, keep=None if keep is None else keep.reshape(values.shape), weights=weight,
         kept=kept, reduced=reduced, score_range=(low, high), binary=binary,

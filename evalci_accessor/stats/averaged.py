@@ -84,7 +84,8 @@ def averaged_posterior(t: ClusterTotals, mo: Moments, *, n_nodes: int = N_NODES)
     """ICC posterior of each group. Under weights a cluster counts with Kish's size, (sum w)^2 / sum w^2."""
     inflation, binary = quasi_inflation(t, mo), t.binary
     size = t.m**2 / t.q if t.weighted else t.m
-    successes = t.s * (size / t.m)
+    # In this order a cluster that passes in full keeps s == m to the last bit.
+    successes = size * (t.s / t.m)
     width = n_nodes
     rho, weight = np.full((t.n_groups, width), 0.5), np.zeros((t.n_groups, width))
     for h in progress(range(t.n_groups), label="intervals", unit="group"):

@@ -176,7 +176,8 @@ def _averaged(t: ClusterTotals, mo: Moments, outside: float) -> _Answer:
     with np.errstate(divide="ignore", invalid="ignore"):
         std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
         # Quasi-counts stand for scores that vary less than 0/1 scores: back to numbers of scores.
-        n_eff = np.where(post.inflation > 1, mo.n * mo.srs_variance / std_error**2, post.n_eff)
+        spread = (post.inflation > 1) & (mo.srs_variance > 0)
+        n_eff = np.where(spread, mo.n * mo.srs_variance / std_error**2, post.n_eff / post.inflation)
     nothing = np.full(t.n_groups, np.nan)
     return _Answer(
         low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan), df=nothing,

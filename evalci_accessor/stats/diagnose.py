@@ -31,7 +31,7 @@ class Diagnosis:
     dominant : ndarray of bool
         A cluster holds over a quarter of the (weighted) scores.
     largest, largest_share : ndarray
-        Which cluster id that is, and its share.
+        Which cluster id that is (-1 where none dominates), and its share.
     degenerate : ndarray of bool
         All scores, or all cluster rates, are equal.
     rare : ndarray of bool
@@ -41,7 +41,7 @@ class Diagnosis:
     guard : ndarray of bool
         The default interval was widened by its guard.
     size_correlation : ndarray of float
-        Correlation of cluster rate and cluster size.
+        Correlation of cluster rate and cluster size; nan where the guard did not fire.
     singletons : ndarray of bool
         Every cluster holds one score.
     fallback : ndarray of bool
@@ -73,6 +73,7 @@ def diagnose(t: ClusterTotals, mo: Moments, result: RateResult) -> Diagnosis:
     share = t.max(mo.h)
     singletons = filled & (t.max(t.n.astype(np.float64)) == 1)
     rate = t.s / t.m
+    dominant = filled & (share > DOMINANT_SHARE * (1 + 1e-12))
     with np.errstate(invalid="ignore"):
         least, most = -t.max(-rate), t.max(rate)
         equal_rates = filled & (most - least <= 1e-12 * np.maximum(np.abs(most), 1)) & ~singletons
@@ -82,22 +83,22 @@ def diagnose(t: ClusterTotals, mo: Moments, result: RateResult) -> Diagnosis:
         rarer = np.minimum(mo.p, 1 - mo.p)
         rare = filled & t.bounded & (rarer > 0) & (rarer <= RARE_RATE) & (rare_clusters < RARE_CLUSTERS)
         constant = filled & (mo.score_variance == 0) | (filled & t.bounded & (rarer <= 0))
-        limits_met = (mo.effective_clusters >= BOOTSTRAP_CLUSTERS) & (
+        limits_met = (mo.effective_clusters >= BOOTSTRAP_CLUSTERS * (1 - 1e-9)) & (
             ~np.full(t.n_groups, t.bounded) | (mo.effective_clusters * rarer >= BOOTSTRAP_OUTCOMES)
         )
-        few = filled & ((mo.effective_clusters < FEW_CLUSTERS) | (df < FEW_DF))
+        few = filled & ((mo.effective_clusters < FEW_CLUSTERS * (1 - 1e-9)) | (df < FEW_DF * (1 - 1e-9)))
     return Diagnosis(
         few=few,
         effective_clusters=mo.effective_clusters,
         df=df,
-        dominant=filled & (share > DOMINANT_SHARE * (1 + 1e-12)),
-        largest=_largest(t, mo.h),
+        dominant=dominant,
+        largest=_largest(t, mo.h) if dominant.any() else np.full(t.n_groups, -1, dtype=np.int64),
         largest_share=share,
         degenerate=equal_rates | constant,
         rare=rare,
         rare_clusters=rare_clusters,
         guard=np.ravel(result.guard),
-        size_correlation=_correlation(t, rate),
+        size_correlation=_correlation(t, rate) if np.any(result.guard) else np.full(t.n_groups, np.nan),
         singletons=singletons,
         fallback=np.ravel(result.fallback),
         unreliable_bootstrap=filled & result.method.startswith("bootstrap") & ~limits_met,

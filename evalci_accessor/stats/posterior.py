@@ -30,6 +30,7 @@ _DROP = 40.0  # log units below the peak at which the integrand counts as zero (
 _GAMMALN_NS, _LOG_NS = 35.0, 9.0
 _DENSE_NS = 2_500.0  # cost of one likelihood value above which the sparse rule pays
 _LAPLACE_NS = 400_000.0  # and above which one point in p must do
+_BELL = 0.02  # log units by which Laplace and Gauss-Hermite may differ before neither is trusted
 _SUBSET = 4096  # distinct clusters that are enough to find the posterior's place roughly
 _CELLS = 64  # cells on which fractional sums of equal-sized clusters are interpolated when there are very many
 
@@ -265,14 +266,16 @@ def _marginal_sparse(loglik: LogLik, rho: FloatArray, centre: tuple[FloatArray, 
         width = width / np.sqrt(np.clip(-bend, 0.04, 25))
         if not far.any():
             break
-    at_end = (theta < 5 * width) | (theta > HALF_PI - 5 * width) | far
-    if laplace:
-        out = peak + np.log(width) + 0.5 * np.log(2 * np.pi)
-    else:
+    margin = 8 if laplace else 5
+    doubtful = (theta < margin * width) | (theta > HALF_PI - margin * width) | far
+    out = peak + np.log(width) + 0.5 * np.log(2 * np.pi)
+    if not laplace:
         x, w = _hermite()
         value = _on_theta(loglik, rho, _inside(theta[:, None] + width[:, None] * x)) + x * x / 2
-        out = _log_sum(value, w) + np.log(width)
-    return np.where(at_end, np.nan, out)
+        # Where the two rules disagree the peak is no bell: too few clusters, or too near an end.
+        out, height = _log_sum(value, w) + np.log(width), out
+        doubtful |= ~(np.abs(out - height) < _BELL)
+    return np.where(doubtful, np.nan, out)
 
 
 def _inside(theta: FloatArray) -> FloatArray:
