@@ -1,0 +1,120 @@
+"""Slow and plain versions of what the package computes, written from the formulas; for comparison only."""
+
+import numpy as np
+from scipy import stats
+from scipy.integrate import quad_vec
+from scipy.optimize import brentq
+from scipy.special import betainc, betaln
+
+
+def arcsine_nodes(size):
+    return np.sin((np.arange(size) + 0.5) * np.pi / (2 * size)) ** 2
+
+
+def smooth_loglik(s, m, count, rho, p):
+    """Beta-binomial, at all rho: p (p + r) (p + 2r) ... over the successes, and so on, with r = rho / (1 - rho)."""
+    t = ((1 - rho) / rho)[:, None]
+    if (s % 1).any() or (m % 1).any():
+        return (betaln(p * t + s, (1 - p) * t + m - s) - betaln(p * t, (1 - p) * t)) @ count
+    j, r = np.arange(int(m.max())), 1 / t
+    rises = [np.concatenate([0 * r, np.cumsum(np.log(start + j * r), axis=1)], axis=1) for start in (p, 1 - p, 1.0)]
+    s, m = s.astype(int), m.astype(int)
+    return (rises[0][:, s] + rises[1][:, m - s] - rises[2][:, m]) @ count
+
+
+def all_or_nothing_loglik(s, m, count, rho, p):
+    rho = rho[:, None]
+    whole = rho * p * (s == m) + rho * (1 - p) * (s == 0)
+    return np.log((1 - rho) * p**s * (1 - p) ** (m - s) + whole) @ count
+
+
+def log_marginal(s, m, rho, shape="smooth"):
+    """Log of the integral over p, by adaptive quadrature; "both" is the equal mixture of the two shapes."""
+    if shape == "both":
+        parts = [log_marginal(s, m, rho, one) for one in ("smooth", "all_or_nothing")]
+        return np.logaddexp(*parts) - np.log(2)
+    loglik = smooth_loglik if shape == "smooth" else all_or_nothing_loglik
+    pairs, count = np.unique(np.stack([s, m]), axis=1, return_counts=True)
+    rho = np.asarray(rho, float)
+    tolerance = 1e-9 if (pairs % 1).any() else 1e-13  # what rounding in betaln allows
+    with np.errstate(divide="ignore"):
+        grid = np.sin(np.linspace(1e-4, np.pi / 2 - 1e-4, 401)) ** 2
+        values = np.array([loglik(*pairs, count, rho, p) for p in grid])
+        peak, at = values.max(axis=0), grid[np.unique(values.argmax(axis=0))]
+        integral, error = quad_vec(
+            lambda p: np.exp(loglik(*pairs, count, rho, p) - peak),
+            0, 1, epsabs=tolerance, epsrel=1e-12, norm="max", points=at[:: max(len(at) // 10, 1)], limit=2000,
+        )  # fmt: skip
+    assert error < 1e3 * tolerance * integral.min()
+    return peak + np.log(integral)
+
+
+def posterior(s, m, rho, shape="both"):
+    value = log_marginal(s, m, rho, shape)
+    weight = np.exp(value - value.max())
+    return weight / weight.sum()
+
+
+def averaged(s, m, *, outside=0.025, n_nodes=64, shape="both", inflation=1.0):
+    """Limits, 1 / sum(w / n_k) and mean ICC. With singletons only the posterior is the prior."""
+    s, m = np.asarray(s, float), np.asarray(m, float)
+    rho = arcsine_nodes(n_nodes)
+    singletons = (m == 1).all()
+    w = np.full(n_nodes, 1 / n_nodes) if singletons else posterior(s * inflation, m * inflation, rho, shape)
+    item_icc = inflation * rho / (1 + (inflation - 1) * rho)  # a score of inflation quasi-counts is a small cluster itself
+    return (*limits(s, m, rho, w, outside, inflation), w @ item_icc)
+
+
+def limits(s, m, rho, w, outside=0.025, inflation=1.0):
+    """Limits and 1 / sum(w / n_k) from a posterior on nodes."""
+    rows, p = inflation * m.sum(), s.sum() / m.sum()
+    effective_clusters = m.sum() ** 2 / (m**2).sum()
+    n = rows / (1 + (rows / effective_clusters - 1) * rho)
+
+    def root(a, b, target):
+        return brentq(lambda x: w @ betainc(a, b, x) - target, 0, 1, xtol=1e-15, rtol=1e-14)
+
+    low = 0.0 if p == 0 else root(p * n, (1 - p) * n + 1, outside)
+    high = 1.0 if p == 1 else root(p * n + 1, (1 - p) * n, 1 - outside)
+    return low, high, 1 / (w @ (1 / n))
+
+
+def guarded(s, m, **options):
+    """The same with the guard (Korn-Graubard on CR2), and whether it fired."""
+    s, m = np.asarray(s, float), np.asarray(m, float)
+    low, high, n_eff, _ = averaged(s, m, **options)
+    outside = options.get("outside", 0.025)
+    rows, p, h = m.sum() * options.get("inflation", 1.0), s.sum() / m.sum(), m / m.sum()
+    cr2 = (((s - p * m) / m.sum()) ** 2 / (1 - h)).sum()
+    df = bell_mccaffrey(np.repeat(np.arange(len(m)), m.astype(int)), "cr2")[1]
+    if not 0 < p < 1 or df < 8 or cr2 <= 1.3 * p * (1 - p) / n_eff:
+        return low, high, False
+    n = min(rows, p * (1 - p) / cr2 * (stats.norm.ppf(outside) / stats.t.ppf(outside, df)) ** 2)
+    low = min(low, stats.beta.ppf(outside, p * n, (1 - p) * n + 1))
+    high = max(high, stats.beta.ppf(1 - outside, p * n + 1, (1 - p) * n))
+    return low, high, True
+
+
+def quasi_inflation(y):
+    """Quasi-counts per fractional score."""
+    p, n = y.mean(), len(y)
+    v = p * (1 - p)
+    return max(1.0, (n + 1) * v / ((n - 1) * y.var(ddof=1) + 2 * v))
+
+
+def bell_mccaffrey(g, kind, y=None):
+    """Variance (of y) and Satterthwaite df of a mean by n x n matrices, as Bell and McCaffrey define them."""
+    n, clusters = len(g), np.unique(g)
+    residual_maker = np.eye(n) - 1 / n
+    columns, scores = [], []
+    for c in clusters:
+        at = np.flatnonzero(g == c)
+        value, vector = np.linalg.eigh(residual_maker[np.ix_(at, at)])
+        power = {"cr0": 0.0, "cr1": 0.0, "cr2": -0.5, "cr3": -1.0}[kind]
+        scale = np.sqrt(len(clusters) / (len(clusters) - 1)) if kind == "cr1" else 1.0
+        adjust = scale * (vector * value**power) @ vector.T
+        columns.append(residual_maker[:, at] @ adjust.sum(axis=1) / n)
+        if y is not None:
+            scores.append(adjust.sum(axis=0) @ (y[at] - y.mean()) / n)
+    products = np.array(columns) @ np.array(columns).T
+    return float(np.sum(np.square(scores))), np.trace(products) ** 2 / (products**2).sum()
