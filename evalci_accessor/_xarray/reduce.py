@@ -99,7 +99,7 @@ def read_cells(score: Named, reduced: tuple[Hashable, ...], weights: Named | Non
         flat = _spread(weights.array, sizes, weights.name, "weights")
         weight = to_float(np.ascontiguousarray(flat).ravel(), weights.name).reshape(n_groups, n_cells)
         check_weights(weight.ravel(), weights.name, where)
-        bare = np.flatnonzero(weight.sum(axis=1) == 0) if n_cells else []
+        bare = np.flatnonzero((weight.sum(axis=1) == 0) & (n_cells > 0))
         if len(bare):
             shape = tuple(sizes[dim] for dim in kept)
             shown = examples((describe(array, kept, shape, int(h)) for h in bare), between="; ")

@@ -24,6 +24,8 @@ class AveragedPosterior:
 
     Parameters
     ----------
+    single : tuple of IccPosterior or None, length H
+        Each group's own; None without scores.
     rho, weight : ndarray, shape (H, R)
         Nodes and their probabilities; padded with weight 0.
     inflation : ndarray, shape (H,)
@@ -32,6 +34,7 @@ class AveragedPosterior:
         Effective sample size at each node.
     """
 
+    single: tuple[IccPosterior | None, ...]
     rho: FloatArray
     weight: FloatArray
     inflation: FloatArray
@@ -61,11 +64,10 @@ class AveragedPosterior:
 
     def quantile(self, probability: float) -> FloatArray:
         """Quantile of the ICC, by group (nan without scores)."""
-        out = np.full(len(self.rho), np.nan)
-        for h in np.flatnonzero(np.isfinite(self.n_k[:, 0])):
-            used = self.weight[h] > 0
-            if used.any():
-                rho = IccPosterior(rho=self.rho[h][used], weight=self.weight[h][used]).quantile(probability)
+        out = np.full(len(self.single), np.nan)
+        for h, one in enumerate(self.single):
+            if one is not None:
+                rho = one.quantile(probability)
                 out[h] = self.inflation[h] * rho / (1 + (self.inflation[h] - 1) * rho)
         return out
 
@@ -86,19 +88,23 @@ def averaged_posterior(t: ClusterTotals, mo: Moments, *, n_nodes: int = N_NODES)
     size = t.m**2 / t.q if t.weighted else t.m
     # In this order a cluster that passes in full keeps s == m to the last bit.
     successes = size * (t.s / t.m)
-    width = n_nodes
-    rho, weight = np.full((t.n_groups, width), 0.5), np.zeros((t.n_groups, width))
+    single: list[IccPosterior | None] = []
     for h in progress(range(t.n_groups), label="intervals", unit="group"):
         part = slice(t.offsets[h], t.offsets[h + 1])
         if part.start == part.stop:
+            single.append(None)
             continue
         phi = inflation[h]
-        one = posterior_of(successes[part] * phi, size[part] * phi, mixture=bool(binary[h]), n_nodes=n_nodes)
-        rho[h, : len(one.rho)], weight[h, : len(one.rho)] = one.rho, one.weight
+        single.append(posterior_of(successes[part] * phi, size[part] * phi, mixture=bool(binary[h]), n_nodes=n_nodes))
+    width = max((len(one.rho) for one in single if one is not None), default=1)
+    rho, weight = np.full((t.n_groups, width), 0.5), np.zeros((t.n_groups, width))
+    for h, one in enumerate(single):
+        if one is not None:
+            rho[h, : len(one.rho)], weight[h, : len(one.rho)] = one.rho, one.weight
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = (inflation * mo.effective_rows)[:, None]
         n_k = rows / (1 + (rows / mo.effective_clusters[:, None] - 1) * rho)
-    return AveragedPosterior(rho=rho, weight=weight, inflation=inflation, n_k=n_k)
+    return AveragedPosterior(single=tuple(single), rho=rho, weight=weight, inflation=inflation, n_k=n_k)
 
 
 def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: float) -> tuple[FloatArray, FloatArray]:

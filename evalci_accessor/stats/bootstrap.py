@@ -18,8 +18,8 @@ from evalci_accessor._progress import progress
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats.likelihood import distinct_pairs
 from evalci_accessor.stats.moments import Moments
-from evalci_accessor.stats.posterior import distinct_pairs
 from evalci_accessor.stats.totals import ClusterTotals
 
 _BLOCK, _BLOCK_DRAWS = 256, 2**16  # least resamples, and about how many draws, that share a child seed: part of the result
@@ -179,9 +179,17 @@ def _sixteen_bit_draw(columns: list[np.ndarray], clusters: int) -> Any:
     return draw
 
 
+def _canonical(s: FloatArray, m: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Totals up to scale and rounding, so that neither moves the order in which clusters are drawn."""
+    if (s == np.round(s)).all() and (m == np.round(m)).all():
+        return s, m
+    scale = m.mean()
+    return np.round(s / scale, 12), np.round(m / scale, 12)
+
+
 def ratio_replicates(s: FloatArray, m: FloatArray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
     """Sum of s over sum of m in each resample of the clusters, shape (n_resamples,)."""
-    values, sizes, count = distinct_pairs(s, m)
+    values, sizes, count = distinct_pairs(*_canonical(s, m))
     sums = resample_sums(np.stack([values, sizes], axis=1), count, n_resamples, seed)
     return sums[:, 0] / sums[:, 1]
 
@@ -190,7 +198,7 @@ def _ratio_and_variance(
     s: FloatArray, m: FloatArray, n_resamples: int, seed: np.random.SeedSequence
 ) -> tuple[FloatArray, FloatArray]:
     """Each resample's ratio and its CR1 variance; the variance needs three more sums."""
-    values, sizes, count = distinct_pairs(s, m)
+    values, sizes, count = distinct_pairs(*_canonical(s, m))
     columns = np.stack([values, sizes, values**2, values * sizes, sizes**2], axis=1)
     total, size, square, product, size_square = resample_sums(columns, count, n_resamples, seed).T
     p = total / size

@@ -194,7 +194,7 @@ def test_peaked_posteriors_have_nodes_enough(name):
 
 def test_collapse_keeps_the_likelihood():
     s, m, _ = many_pairs("equal sizes")
-    pairs = posterior._Pairs(*posterior.distinct_pairs(s, m))
+    pairs = posterior.Pairs(*posterior.distinct_pairs(s, m))
     small = pairs.collapse()
     assert len(small.s) < len(pairs.s) / 2
     assert_allclose([small.count.sum(), small.count @ small.s], [pairs.count.sum(), pairs.count @ pairs.s], rtol=1e-6)
