@@ -531,7 +531,9 @@ def reference_large(s: np.ndarray, m: np.ndarray, ss: np.ndarray, half_points: i
         step = step / np.sqrt(np.array(drops))
     offsets = np.arange(-half_points, half_points + 1) * 0.5
     grid = np.array([[value(x + step * (i, j)) for j in offsets] for i in offsets])
-    weight = np.exp(grid - grid.max()).sum(axis=1)
+    joint = np.exp(grid - grid.max())
+    assert max(joint[0].max(), joint[-1].max(), joint[:, 0].max(), joint[:, -1].max()) < 1e-6, "the grid is too small"
+    weight = joint.sum(axis=1)
     rho = np.sin(x[0] + step[0] * offsets) ** 2
     return _average(s.sum() / m.sum(), _effective(m, rho, phi), weight / weight.sum())
 
