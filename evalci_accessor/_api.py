@@ -9,7 +9,8 @@ import xarray as xr
 
 from evalci_accessor._pandas.accessor import DataFrameAccessor
 from evalci_accessor._pandas.series import SeriesAccessor
-from evalci_accessor._xarray.accessor import DataArrayAccessor, DatasetAccessor
+from evalci_accessor._xarray.accessor import DatasetAccessor
+from evalci_accessor._xarray.dataarray import DataArrayAccessor
 
 
 @overload

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._warn import warn
+from evalci_accessor._warn import examples, warn
 from evalci_accessor.exceptions import ClusterError, ClusterIdWarning
 from evalci_accessor.stats._validate import IntArray
 
 _FLOAT_EXACT = 2**53
+_BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,7 +55,9 @@ def encode(values: Any, name: str) -> Codes:
         numbers = np.asarray(values)
         low, high = int(numbers.min()), int(numbers.max())
         if high - low < 2 * len(numbers) + 1024:  # dense integers are their own codes
-            codes = (numbers - numbers.dtype.type(low)).astype(np.int64)
+            # Narrow integers would wrap around, and 64-bit unsigned ones do not fit int64 before the subtraction.
+            wide = numbers if numbers.dtype.itemsize == 8 else numbers.astype(np.int64)
+            codes = (wide - wide.dtype.type(low)).astype(np.int64)
             return Codes(codes=codes, size=high - low + 1, label=lambda code: low + int(code))
     if isinstance(dtype, np.dtype) and dtype.kind == "f":
         _refuse_rounded(np.asarray(values), name)
@@ -73,7 +76,7 @@ def encode(values: Any, name: str) -> Codes:
 
 def _refuse_rounded(values: np.ndarray, name: str) -> None:
     with np.errstate(invalid="ignore"):
-        big = np.abs(values) >= _FLOAT_EXACT
+        big = np.isfinite(values) & (np.abs(values) >= _FLOAT_EXACT)
     if big.any():
         raise ClusterError(
             f"{name!r} holds {int(big.sum())} ids as floating point numbers of {_FLOAT_EXACT} (2**53) or more, where "
@@ -91,6 +94,14 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
     texts = [label for label in labels if isinstance(label, str)] if _may_be_text(labels) else []
     if not texts:
         return
+    _warn_mixed(labels, set(texts), name)
+    blanks = [text for text in texts if text.strip().lower() in _BLANKS]
+    if blanks:
+        warn(
+            f"{name!r} holds the id(s) {examples(map(repr, blanks))}, which look like missing ids written as text; all their rows "
+            "count as one cluster. If they are missing, set them to missing first.",
+            ClusterIdWarning,
+        )
     joined = "\x00".join(texts)
     if joined.isascii() and not _odd_space(joined):
         return
@@ -105,6 +116,18 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
         warn(
             f"{len(pairs)} id(s) in {name!r} look like another one but for Unicode form or white space and were kept apart: "
             f"{shown}. If they mean the same, normalise them first, as with .str.normalize('NFC').str.split().str.join(' ').",
+            ClusterIdWarning,
+        )
+
+
+def _warn_mixed(labels: Any, texts: set[str], name: str) -> None:
+    """Warn of ids that are a number in one row and the same number as text in another; they stay apart."""
+    others = [label for label in labels if not isinstance(label, str)] if len(texts) < len(labels) else []
+    both = [label for label in others if str(label) in texts]
+    if both:
+        warn(
+            f"{len(both)} id(s) in {name!r} occur both as text and as {type(both[0]).__name__} and were kept apart: "
+            f"{examples(map(repr, both))}. Bring the column to one type first, as with .astype(str).",
             ClusterIdWarning,
         )
 

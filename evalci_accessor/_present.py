@@ -17,7 +17,7 @@ from evalci_accessor.stats._results import DesignResult, RateResult
 from evalci_accessor.stats._validate import IntArray, check_level, check_option, tail
 from evalci_accessor.stats.clustered import BINOMIAL_METHODS, rate, resolve_method
 from evalci_accessor.stats.design import design
-from evalci_accessor.stats.moments import Moments, moments
+from evalci_accessor.stats.moments import RARE_CLUSTERS, Moments, moments, rare_outcomes
 from evalci_accessor.stats.proportion import independent_result, one_sided, proportion_limits
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -52,6 +52,8 @@ class Sample:
         Least and greatest score; nan without scores.
     sentinel : tuple or None
         A negative value that looks like a mark rather than a score, and how often it occurs.
+    hint : str
+        What else could be meant where every cluster holds one score.
     """
 
     totals: ClusterTotals
@@ -62,6 +64,7 @@ class Sample:
     n_lost: int
     score_range: tuple[float, float]
     sentinel: tuple[float, int] | None
+    hint: str = ""
 
 
 def estimate(sample: Sample, options: RateOptions) -> RateResult:
@@ -79,6 +82,7 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
     )  # fmt: skip
     warn_missing(sample)
     warn_sentinel(sample)
+    _warn_mixed_scales(sample, options, result)
     _warn_of(sample, mo, result, options, outside)
     return result
 
@@ -93,7 +97,7 @@ def naive(sample: Sample, *, method: ProportionMethod, alternative: Alternative,
     limits = proportion_limits(mo.p, mo.n, method, outside)
     low, high = one_sided(*limits, alternative)
     with np.errstate(invalid="ignore"):
-        std_error = np.sqrt(mo.srs_variance)
+        std_error = np.where((mo.p > 0) & (mo.p < 1), np.sqrt(mo.srs_variance), np.nan)
     flat = independent_result(mo.p, std_error, low, high, mo.n, method=method, confidence_level=level)
     shaped: dict[str, Any] = {
         field.name: np.reshape(getattr(flat, field.name), t.shape)
@@ -125,11 +129,18 @@ def effect(sample: Sample, icc_method: IccMethod, confidence_level: float) -> De
             "it the item's own id rather than what the items share?",
             ex.SingletonClusterWarning,
         )
+    rare = rare_outcomes(sample.totals, moments(sample.totals))[0] & (sample.totals.n_clusters > 1) & ~unknown
+    if rare.any():
+        warn(
+            f"{_who(sample, np.flatnonzero(rare))}the rarer outcome occurs in fewer than {RARE_CLUSTERS} clusters of "
+            f"{sample.cluster!r}, so the ICC and the design effect are little more than a guess.",
+            ex.RareOutcomeWarning,
+        )
     same = np.flatnonzero(unknown & ~singletons)
     if len(same):
         warn(
-            f"{_who(sample, same)}the ICC over {sample.cluster!r} cannot be estimated, since all scores are equal; its "
-            "interval and the default interval of cluster_ci rest on the prior.",
+            f"{_who(sample, same)}the ICC over {sample.cluster!r} cannot be estimated, since all scores are equal; the "
+            "default interval of cluster_ci allows for any.",
             ex.DegenerateRateWarning,
         )
     return result
@@ -206,6 +217,23 @@ def warn_missing(sample: Sample) -> None:
     warn(f"Missing scores were left out: {', '.join(parts)}{more}.{notes}", ex.MissingScoreWarning)
 
 
+def _warn_mixed_scales(sample: Sample, options: RateOptions, result: RateResult) -> None:
+    """Say that groups of rates share the method of a group on another scale."""
+    t = sample.totals
+    if options.method != "auto" or t.bounded or t.n_groups == 1:
+        return
+    # Sums can only show the groups that certainly reach outside; the others may be rates.
+    beyond = t.sum(((t.s < 0) | (t.s > t.m) | (t.ss > t.s)).astype(np.float64)) > 0
+    inside = (t.n_clusters > 0) & ~beyond
+    if inside.any():
+        warn(
+            f"{_who(sample, np.flatnonzero(inside))}all scores lie in [0, 1], but others of this call run from "
+            f"{sample.score_range[0]:g} to {sample.score_range[1]:g}, so {result.method} was used for all as for one open scale. "
+            "Where these are rates, ask for them in a call of their own.",
+            ex.MixedScaleWarning,
+        )
+
+
 def warn_sentinel(sample: Sample) -> None:
     """Say that a negative value may be a mark of a failed run."""
     if sample.sentinel is not None:
@@ -252,8 +280,7 @@ def _warn_of(sample: Sample, mo: Moments, result: RateResult, options: RateOptio
         found.dominant, ex.DominantClusterWarning,
         lambda h: f"the largest cluster of {sample.cluster!r}, {sample.cluster_label(int(found.largest[h]))!r}, holds "
         f"{found.largest_share[h]:.1%} of the items, so it weighs as much in the estimate.",
-        f"one cluster of {sample.cluster!r} holds over 25% of the items (up to "
-        f"{np.nanmax(found.largest_share[found.dominant], initial=0):.1%}).",
+        f"one cluster of {sample.cluster!r} holds over 25% of the items.",
     )  # fmt: skip
     tell(
         found.degenerate, ex.DegenerateRateWarning,
@@ -275,7 +302,7 @@ def _warn_of(sample: Sample, mo: Moments, result: RateResult, options: RateOptio
     tell(
         found.singletons, ex.SingletonClusterWarning,
         lambda _: f"every cluster of {sample.cluster!r} holds one score, so the scores count as independent. Is it the item's "
-        "own id rather than what the items share?",
+        f"own id rather than what the items share?{sample.hint}",
         f"every cluster of {sample.cluster!r} holds one score, so the scores count as independent.",
     )  # fmt: skip
     tell(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -17,5 +18,7 @@ def progress(items: Sequence[T], *, label: str, unit: str) -> Iterable[T]:
         from tqdm import tqdm
     except ImportError:
         return items
-    bar: Iterable[T] = tqdm(items, desc=label, unit=unit, delay=_DELAY, leave=False)
+    # Logs and pipes get no bar; a notebook's output is no terminal but shows one.
+    hidden = not (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    bar: Iterable[T] = tqdm(items, desc=label, unit=unit, delay=_DELAY, leave=False, disable=hidden)
     return bar

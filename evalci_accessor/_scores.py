@@ -61,14 +61,31 @@ def _objects_to_float(values: np.ndarray, name: str) -> FloatArray:
         shown = pd.Series(flat[~missing]).map(repr).value_counts(sort=True)
         found = examples(f"{value} ({count})" for value, count in shown.items())
         texts = {str(value).strip("'\"").lower() for value in shown.index}
-        mapping = next((hint for labels, hint in _LABEL_HINTS if texts & labels), "{'label': number, ...}")
         raise ScoreTypeError(
             f"{name!r} is not numeric: found {found}. Scores must be numbers or booleans; text is never guessed at. "
-            f"Map it first, as with df[{name!r}].map({mapping})."
+            f"{_way_out(name, texts)}"
         )
     out = np.full(flat.shape, np.nan)
-    out[~missing] = flat[~missing].astype(np.float64)
+    try:
+        out[~missing] = flat[~missing].astype(np.float64)
+    except (OverflowError, ValueError) as error:
+        raise ScoreTypeError(
+            f"{name!r} holds numbers that do not fit a float ({error}); rescale or correct them."
+        ) from error
     return out.reshape(values.shape)
+
+
+def _way_out(name: str, texts: set[str]) -> str:
+    """How to bring text scores to numbers."""
+    numeric = pd.to_numeric(pd.Series(sorted(texts)), errors="coerce").notna()
+    if numeric.all():
+        return f"They look like numbers: pd.to_numeric(df[{name!r}])."
+    if numeric.any():
+        return (
+            f"Correct the text, or make it missing: pd.to_numeric(df[{name!r}], errors='coerce'), then choose a nan_policy."
+        )
+    mapping = next((hint for labels, hint in _LABEL_HINTS if texts & labels), "{'label': number, ...}")
+    return f"Map every label, as with df[{name!r}].map({mapping}); labels that the map leaves out become missing."
 
 
 def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: Any) -> BoolArray | None:
@@ -96,8 +113,8 @@ def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: An
         at = np.flatnonzero(missing)
         raise MissingScoreError(
             f"{len(at)} of {scores.size} scores in {name!r} are missing, at {examples(map(where, at))}. A run that failed is "
-            "not a run that never was, and dropping it raises the score unseen. Count the missing as failures with "
-            f"fillna(0), or leave them out knowingly with nan_policy='omit'."
+            "not a run that never was, and dropping it raises the score unseen. Leave out what was never run with "
+            "nan_policy='omit'; give what failed the score of a failure, as with fillna(0) for 0/1 scores."
         )
     return ~missing
 
@@ -110,8 +127,8 @@ def sentinel_of(scores: FloatArray) -> tuple[float, int] | None:
     return float(negative[0]), int(negative.size)
 
 
-def check_weights(weights: FloatArray, name: str, where: Any) -> None:
-    """Refuse weights that are missing, infinite or negative, or all zero."""
+def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:
+    """Weights brought to a largest one between 1 and 2; refused if missing, infinite, negative, or all zero."""
     for bad, what in ((np.isnan(weights), "missing"), (np.isinf(weights), "infinite"), (weights < 0, "negative")):
         if bad.any():
             at = np.flatnonzero(bad)
@@ -121,3 +138,7 @@ def check_weights(weights: FloatArray, name: str, where: Any) -> None:
             )
     if weights.size and not weights.any():
         raise WeightError(f"All {weights.size} weights in {name!r} are 0; at least one must be positive.")
+    if not weights.size:
+        return weights
+    # Their scale does not matter, but squares of very large or small ones would not fit; a power of two moves no digit.
+    return np.ldexp(weights, 1 - int(np.frexp(weights.max())[1]))

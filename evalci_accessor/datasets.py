@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+__all__ = ["load_rag_eval", "load_rag_eval_cube"]
+
 _DOCUMENTS, _QUESTIONS, _TEMPLATES, _TURNS = 40, 5, 8, 4
 _SEED = 7
 # Passes of 200, and how strongly a document decides about its questions.

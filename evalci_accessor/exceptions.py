@@ -21,6 +21,7 @@ __all__ = [
     "MissingClusterError",
     "MissingScoreError",
     "MissingScoreWarning",
+    "MixedScaleWarning",
     "RareOutcomeWarning",
     "ScanWarning",
     "ScoreError",
@@ -130,6 +131,10 @@ class MissingScoreWarning(EvalCIWarning):
 
 class SentinelScoreWarning(EvalCIWarning):
     """A single negative value among scores of 0 or more, as logs write for a failed parse."""
+
+
+class MixedScaleWarning(EvalCIWarning):
+    """Groups of rates stand beside groups on another scale, so none has an interval made for rates."""
 
 
 class ClusterIdWarning(EvalCIWarning):

@@ -123,9 +123,15 @@ class TestAlignment:
         with pytest.raises(AlignmentError, match="2 dimensions"):
             frame.evalci.cluster_ci(np.ones((400, 1)))
 
-    @pytest.mark.parametrize(
-        "given", [["c0"] * 400, {"a": 1}, {"c0"}, pd.DataFrame({"a": [1]})], ids=lambda g: type(g).__name__
-    )
+    def test_a_list_of_clusterings(self, frame):
+        with pytest.raises(MethodError, match=r"takes one clustering, got a list of 2.*design_effect"):
+            frame.evalci.cluster_ci(["cluster", "score"])
+
+    def test_the_score_as_cluster(self, frame):
+        with pytest.raises(MethodError, match="is the score itself"):
+            frame.evalci.cluster_ci("score")
+
+    @pytest.mark.parametrize("given", [{"a": 1}, {"c0"}, pd.DataFrame({"a": [1]})], ids=lambda g: type(g).__name__)
     def test_lists_and_the_like(self, frame, given):
         with pytest.raises(MethodError, match=rf"got {type(given).__name__}\. Turn a list of ids into an array"):
             frame.evalci.cluster_ci(given)
@@ -200,7 +206,7 @@ class TestScores:
         scores = frame["score"].astype(bool if "bool" in str(dtype) else int).astype(dtype)
         scores[:7] = np.nan if dtype == "float64" else None if dtype is object else pd.NA
         broken = frame.assign(score=scores)
-        message = r"7 of 400 scores in 'score' are missing, at row 0,.* row 4 and 2 more.*fillna\(0\).*'omit'"
+        message = r"7 of 400 scores in 'score' are missing, at row 0,.* row 4 and 2 more.*'omit'.*fillna\(0\)"
         for ask in (broken.evalci.proportion_ci, broken.evalci.cluster_ci, broken.evalci.design_effect):
             args = () if ask.__name__ == "proportion_ci" else ("cluster",)
             with pytest.raises(MissingScoreError, match=message):
@@ -367,7 +373,33 @@ class TestClusters:
 
     def test_texts_and_numbers_stay_apart(self, frame):
         ids = pd.Series([i % 5 if i % 2 else str(i % 5) for i in range(400)], dtype=object)
-        assert frame.evalci.cluster_ci(ids)["n_clusters"].item() == 10
+        with pytest.warns(ClusterIdWarning, match="5 id.* occur both as text and as int"):
+            assert frame.evalci.cluster_ci(ids)["n_clusters"].item() == 10
+
+    @pytest.mark.parametrize("blank", ["", "nan", "None", "N/A"])
+    def test_missing_ids_as_text(self, frame, blank):
+        ids = pd.Series([blank if i < 20 else f"d{i % 9}" for i in range(400)])
+        with pytest.warns(ClusterIdWarning, match="look like missing ids written as text"):
+            frame.evalci.cluster_ci(ids)
+
+    @pytest.mark.parametrize("dtype", ["int8", "int16", "int64"])
+    def test_narrow_integers_do_not_wrap(self, frame, dtype):
+        group = np.repeat([-100, 100, 120, 127], 100).astype(dtype)
+        assert frame.evalci.cluster_ci("cluster", by=group)["n"].tolist() == [100] * 4
+        ids = np.repeat(np.arange(-128, 122, 5), 8).astype(dtype)
+        assert frame.evalci.cluster_ci(ids)["n_clusters"].item() == 50
+
+    def test_masked_array(self, frame):
+        with pytest.raises(AlignmentError, match="masked array"):
+            frame.evalci.cluster_ci(np.ma.masked_equal(np.arange(400) % 5, 0))
+
+    def test_index_of_several_levels(self, frame):
+        levels = pd.MultiIndex.from_arrays([np.arange(400) % 5, np.arange(400) % 3])
+        with pytest.raises(AlignmentError, match="2 levels"):
+            frame.evalci.cluster_ci(levels)
+
+    def test_infinite_ids_are_ids(self, frame):
+        assert frame.evalci.cluster_ci(np.where(np.arange(400) % 8 == 0, np.inf, np.arange(400) % 8))["n_clusters"].item() == 8
 
 
 class TestEmpty:

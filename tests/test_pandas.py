@@ -10,6 +10,7 @@ import pytest
 from conftest import requires
 from strategies import BENIGN, METHODS, frame_of, quiet, two_groups
 
+import evalci_accessor
 from evalci_accessor.exceptions import ClusterError, MissingScoreWarning, ScanWarning
 
 ESTIMATES = [
@@ -403,3 +404,28 @@ def test_one_sided_limits_at_even_odds_are_numbers(rag, method, alternative):
 def test_one_sided_on_an_open_scale(rag):
     answer = rag.evalci.cluster_ci("doc_id", score="latency_s", alternative="greater")
     assert answer["ci_high"].item() == np.inf
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e-3, 1.0, 1e160])
+@pytest.mark.parametrize("method", ["auto", "cr2", "wilson"])
+def test_any_scale_of_weights_will_do(scale, method):
+    frame = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'").reset_index(drop=True)
+    weights = np.linspace(0.5, 2, len(frame))
+    expected = frame.evalci.cluster_ci("doc_id", weights=weights, method=method)
+    result = frame.evalci.cluster_ci("doc_id", weights=weights * scale, method=method)
+    pd.testing.assert_frame_equal(result, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("odd", [7.0, -1.0, np.nan, np.inf])
+def test_a_row_of_weight_zero_is_absent_whatever_its_score(odd):
+    frame = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'").reset_index(drop=True)
+    frame["score"] = frame["score"].astype(float)
+    weights = np.ones(len(frame))
+    weights[:7] = 0
+    expected = frame.iloc[7:].evalci.cluster_ci("doc_id", weights=weights[7:])
+    frame.loc[:6, "score"] = odd
+    pd.testing.assert_frame_equal(frame.evalci.cluster_ci("doc_id", weights=weights), expected)
+    cube = frame.to_xarray().set_coords("doc_id")
+    cube["w"] = ("index", weights)
+    from_cube = cube.evalci.cluster_ci("doc_id", weights="w")
+    assert float(from_cube["ci_low"]) == pytest.approx(expected["ci_low"].item(), rel=1e-12)

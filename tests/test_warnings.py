@@ -98,7 +98,10 @@ def test_a_cube_says_the_same(case):
     cube = alone.expand_dims(model=["A"])
     seen = caught(cube.evalci.cluster_ci, "cluster_id", **options)
     expected = only(caught(frame.assign(model="A").evalci.cluster_ci, "cluster", by="model", **options), category)
-    assert only(seen, category) == expected.replace("'cluster'", "'cluster_id'")
+    said = only(seen, category).removesuffix(
+        " If its scores lie along a dim that was kept, reduce that too, as with dim=('item', 'model')."
+    )
+    assert said == expected.replace("'cluster'", "'cluster_id'")
     assert {w.filename for w in seen} == {caught.__code__.co_filename}
 
 
@@ -189,9 +192,22 @@ def test_a_scan_stays_quiet_about_clusterings_that_tell_nothing(rag):
     assert not caught(rag.evalci.design_effect, by="model")
 
 
+def test_rates_beside_ratings():
+    rates, ratings = frame_of([3, 5, 2, 4, 4, 3], 5, model="pass"), frame_of([3, 5, 2, 4, 4, 3], 5, model="rating")
+    both = pd.concat([rates, ratings.assign(score=1 + 4 * ratings["score"])], ignore_index=True)
+    seen = caught(both.evalci.cluster_ci, "cluster", by="model")
+    assert "model='pass': all scores lie in [0, 1], but others of this call run from 0 to 5" in only(seen, ex.MixedScaleWarning)
+    assert not caught(both.evalci.cluster_ci, "cluster", by="model", method="cr2")
+
+
+def test_a_design_effect_of_few_outcomes():
+    seen = caught(frame_of([0] * 38 + [2, 1], 5).evalci.design_effect, "cluster")
+    assert "fewer than 5 clusters of 'cluster'" in only(seen, ex.RareOutcomeWarning)
+
+
 def test_every_class_of_warning_has_a_test():
     tested = {category for _, _, category, _ in CASES.values()}
-    tested |= {ex.MissingScoreWarning, ex.ClusterIdWarning, ex.ScanWarning, ex.SentinelScoreWarning}
+    tested |= {ex.MissingScoreWarning, ex.ClusterIdWarning, ex.ScanWarning, ex.SentinelScoreWarning, ex.MixedScaleWarning}
     assert tested == {getattr(ex, name) for name in ex.__all__ if name.endswith("Warning")} - {ex.EvalCIWarning}
 
 

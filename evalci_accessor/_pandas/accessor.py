@@ -268,10 +268,10 @@ class DataFrameAccessor:
         Notes
         -----
         :math:`\mathrm{Deff} = 1 + (\sum m_g^2/M - 1)\max(\rho, 0)`, and ``width_ratio`` is its root. The ANOVA estimate is
-        :math:`(MSB - MSW)/(MSB + (n_0 - 1)MSW)`; it may be negative, which counts as 0 in Deff. The ICC's interval has
-        quantiles of the posterior for scores in [0, 1], so it does not reach below 0; otherwise it is Searle's F interval,
-        which assumes normal scores. Comparing clusterings assumes nothing, but each row takes its own clusters as
-        independent.
+        :math:`(MSB - MSW)/(MSB + (n_0 - 1)MSW)`; it may be negative, which counts as 0 in Deff. Its interval is Searle's,
+        which assumes normal scores; Fleiss and Cuzick's and the pairwise estimate have a delete-one-cluster jackknife, the
+        posterior its quantiles. Each row takes its own clusters as independent. The figures describe these data as they are;
+        the default of `cluster_ci` averages over what the ICC could be, so its columns differ where the data say little.
 
         References
         ----------

@@ -45,6 +45,12 @@ def columns_of(data: Frame) -> pd.Index:
 
 def find(data: Frame, spec: Any, role: str) -> Column:
     """Values of what ``spec`` names; ``role`` is the argument's name, for messages and for unnamed arrays."""
+    if isinstance(spec, pd.MultiIndex):
+        raise AlignmentError(f"`{role}` is an index of {spec.nlevels} levels; pass one of them, as .get_level_values(0).")
+    if isinstance(spec, np.ma.MaskedArray):
+        raise AlignmentError(
+            f"`{role}` is a masked array, whose mask would be lost; pass .filled(...) with what stands for it."
+        )
     if isinstance(spec, pd.Series):
         return Column(_aligned(data, spec, role), role if spec.name is None else spec.name)
     if isinstance(spec, (np.ndarray, pd.Index, ExtensionArray)):
@@ -63,6 +69,19 @@ def find(data: Frame, spec: Any, role: str) -> Column:
             "Turn a list of ids into an array with numpy.asarray(...)."
         )
     return Column(_by_name(data, spec, role), spec)
+
+
+def one_cluster(data: Frame, cluster: Any, score: Any) -> Column:
+    """The one clustering of `cluster_ci`, which is not the score."""
+    if isinstance(cluster, list):
+        raise MethodError(
+            f"cluster_ci takes one clustering, got a list of {len(cluster)}. design_effect(cluster=[...]) tells which of several "
+            "matters most; for ids by position pass an array, as numpy.asarray(ids)."
+        )
+    column = find(data, cluster, "cluster")
+    if isinstance(cluster, str) and isinstance(score, str) and cluster == score:
+        raise MethodError(f"cluster={cluster!r} is the score itself; name what the items share, such as a document's id.")
+    return column
 
 
 def listed(data: Frame, specs: Any) -> list[Any]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalci_accessor import _scan
 from evalci_accessor._options import RateOptions
-from evalci_accessor._pandas.columns import Column, Frame, columns_of, find, listed
+from evalci_accessor._pandas.columns import Column, Frame, columns_of, find, listed, one_cluster
 from evalci_accessor._pandas.reduce import Rows, add_up, read_rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._present import (
@@ -50,7 +50,7 @@ def cluster_ci(
 ) -> pd.DataFrame:
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, ESTIMATE_COLUMNS)
-    column = find(data, cluster, "cluster")
+    column = one_cluster(data, cluster, score)
     result = estimate(add_up(data, rows, column), options)
     return tidy(keys, rate_columns(result, column.name), rows.n_groups)
 

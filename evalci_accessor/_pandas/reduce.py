@@ -11,7 +11,7 @@ import pandas as pd
 from evalci_accessor._ids import Codes, Groups, encode, group_rows
 from evalci_accessor._pandas.columns import Column, Frame, find, listed
 from evalci_accessor._present import Sample
-from evalci_accessor._scores import check_scores, check_weights, sentinel_of, to_float
+from evalci_accessor._scores import check_scores, checked_weights, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MissingClusterError, WeightError
@@ -28,7 +28,7 @@ class Rows:
     scores : ndarray of float, shape (n,)
         nan where missing.
     keep : ndarray of bool, shape (n,), or None
-        Rows with a score; None for all.
+        Rows that count: those with a score and a weight above 0; None for all.
     groups : Groups or None
     keys : list of Column
         What the groups were made of.
@@ -37,6 +37,8 @@ class Rows:
         Least and greatest score.
     binary : bool
         Whether all scores are 0 or 1.
+    missing : ndarray of bool, shape (n,), or None
+        Rows without a score; None if there are none.
     """
 
     scores: FloatArray
@@ -46,6 +48,7 @@ class Rows:
     weights: FloatArray | None
     score_range: tuple[float, float]
     binary: bool
+    missing: BoolArray | None
 
     @property
     def bounded(self) -> bool:
@@ -93,12 +96,16 @@ def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPol
         return f"row {_plain(data.index[row])!r}"
 
     scores = to_float(column.values, column.name)
-    keep = check_scores(scores, column.name, nan_policy, where)
     weight: FloatArray | None = None
+    absent: BoolArray | None = None
     if weights is not None:
         found = find(data, weights, "weights")
-        weight = to_float(found.values, found.name)
-        check_weights(weight, found.name, where)
+        weight = checked_weights(to_float(found.values, found.name), found.name, where)
+        absent = weight == 0  # as if the row were not there, whatever its score
+    keep = check_scores(scores if absent is None else np.where(absent, 0.0, scores), column.name, nan_policy, where)
+    missing = None if keep is None else ~keep
+    if absent is not None and absent.any():
+        keep = ~absent if keep is None else keep & ~absent
     keys = [find(data, spec, "by") for spec in listed(data, by)]
     groups = group_rows([key.values for key in keys], [key.name for key in keys]) if keys else None
     if weight is not None and groups is not None:
@@ -106,7 +113,16 @@ def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPol
     used = scores if keep is None else scores[keep]
     score_range = (float(used.min()), float(used.max())) if used.size else (np.nan, np.nan)
     binary = bool(((used == 0) | (used == 1)).all())
-    return Rows(scores=scores, keep=keep, groups=groups, keys=keys, weights=weight, score_range=score_range, binary=binary)
+    return Rows(
+        scores=scores,
+        keep=keep,
+        groups=groups,
+        keys=keys,
+        weights=weight,
+        score_range=score_range,
+        binary=binary,
+        missing=missing,
+    )
 
 
 def add_up(data: Frame, rows: Rows, cluster: Column | None) -> Sample:
@@ -147,9 +163,9 @@ def _refuse_missing(data: Frame, rows: Rows, codes: IntArray, name: str) -> None
 
 def _count_missing(rows: Rows, codes: IntArray, totals: ClusterTotals) -> tuple[IntArray, int]:
     """Scores left out by group, and clusters that lost all their scores."""
-    if rows.keep is None:
+    if rows.missing is None:
         return np.zeros(rows.n_groups, dtype=np.int64), 0
-    gone = ~rows.keep
+    gone = rows.missing
     groups = np.zeros(len(codes), dtype=np.int64) if rows.groups is None else rows.groups.codes
     lost = np.setdiff1d(codes[gone & (codes >= 0)], totals.cluster)
     return np.bincount(groups[gone], minlength=rows.n_groups), len(lost)

@@ -88,7 +88,7 @@ def named_dims(score: xr.DataArray, dim: Dims, default: Iterable[Hashable] | Non
                 f"{examples(map(repr, score.dims))}."
             )
     else:
-        wanted = {dim} if isinstance(dim, str) else set(dim)
+        wanted = {dim} if isinstance(dim, str) or not isinstance(dim, Iterable) else set(dim)
         unknown = wanted - set(score.dims)
         if unknown:
             raise DimensionError(

@@ -25,7 +25,7 @@ from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, Proportio
 from evalci_accessor._xarray.dims import Cube, Dims, Named, find, named_dims, score_of
 from evalci_accessor._xarray.reduce import Cells, add_up, flat_ids, read_cells
 from evalci_accessor._xarray.wrap import wrap
-from evalci_accessor.exceptions import ClusterError, DimensionError
+from evalci_accessor.exceptions import ClusterError, DimensionError, MethodError
 
 
 def proportion_ci(
@@ -49,6 +49,8 @@ def cluster_ci(
 ) -> xr.Dataset:
     scores = score_of(data, score)
     clustering = find(data, cluster, "cluster")
+    if isinstance(cluster, str) and isinstance(score, str) and cluster == score:
+        raise MethodError(f"cluster={cluster!r} is the score itself; name what the items share, such as a document's id.")
     reduced = named_dims(scores.array, dim, clustering.array.dims)
     weight = None if weights is None else find(data, weights, "weights")
     # The cluster's own dims first, so that what repeats within an item lies together.
@@ -110,6 +112,8 @@ def _stack(cells: Cells, parts: list[xr.Dataset], confidence_level: float, icc_m
         data_vars="all", coords="minimal", compat="override", join="outer",
     )  # fmt: skip
     stacked = stacked.assign(icc_method=icc_method, confidence_level=confidence_level)
+    if not stacked["design_effect"].size:
+        return stacked[[name for name in DESIGN_COLUMNS if name != "cluster"]]
     worst = stacked["design_effect"].max([d for d in stacked["design_effect"].dims if d != "cluster"], skipna=True)
     order = _scan.worst_first(np.zeros(len(parts), dtype=np.int64), worst.to_numpy())
     return stacked.isel(cluster=order)[[name for name in DESIGN_COLUMNS if name != "cluster"]]

@@ -11,7 +11,7 @@ import xarray as xr
 
 from evalci_accessor._ids import encode
 from evalci_accessor._present import Sample
-from evalci_accessor._scores import check_scores, check_weights, sentinel_of, to_float
+from evalci_accessor._scores import check_scores, checked_weights, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Named
@@ -33,12 +33,14 @@ class Cells:
     values : ndarray, shape (H, N)
         Numbers or booleans, nan where missing.
     keep : ndarray of bool, shape (H, N), or None
-        Cells with a score; None for all.
+        Cells that count: those with a score and a weight above 0; None for all.
     weights : ndarray of float, shape (H, N), or None
     kept, reduced : tuple
         Dims that stay, and dims that are reduced.
     score_range : tuple of float
     binary : bool
+    missing : ndarray of bool, shape (H, N), or None
+        Cells without a score; None if there are none.
     """
 
     score: xr.DataArray
@@ -49,6 +51,7 @@ class Cells:
     reduced: tuple[Hashable, ...]
     score_range: tuple[float, float]
     binary: bool
+    missing: BoolArray | None
 
     @property
     def bounded(self) -> bool:
@@ -70,7 +73,7 @@ def describe(score: xr.DataArray, dims: tuple[Hashable, ...], shape: tuple[int, 
     parts = []
     for dim, i in zip(dims, index, strict=True):
         value = score.indexes[dim][int(i)] if dim in score.indexes else int(i)
-        parts.append(f"{dim}={value.item() if isinstance(value, np.generic) else value!r}")
+        parts.append(f"{dim}={_item(value)!r}")
     return ", ".join(parts)
 
 
@@ -90,24 +93,43 @@ def read_cells(score: Named, reduced: tuple[Hashable, ...], weights: Named | Non
     def where(position: int) -> str:
         return describe(array, order, tuple(sizes.values()), position)
 
-    keep = check_scores(values.ravel(), score.name, nan_policy, where) if values.dtype.kind == "f" else None
+    weight = None if weights is None else _read_weights(weights, array, sizes, kept, n_cells, where)
+    absent = None if weight is None else (weight == 0).ravel()  # as if the cell were not there, whatever its score
+    keep: BoolArray | None = None
+    if values.dtype.kind == "f":
+        flat = values.ravel()
+        keep = check_scores(flat if absent is None else np.where(absent, 0.0, flat), score.name, nan_policy, where)
+    missing = None if keep is None else ~keep
+    if absent is not None and absent.any():
+        keep = ~absent if keep is None else keep & ~absent
     used = values if keep is None else values.ravel()[keep]
     low, high = (float(used.min()), float(used.max())) if used.size else (np.nan, np.nan)
     binary = values.dtype.kind == "b" or not used.size or bool(((used == 0) | (used == 1)).all())
-    weight: np.ndarray | None = None
-    if weights is not None:
-        flat = _spread(weights.array, sizes, weights.name, "weights")
-        weight = to_float(np.ascontiguousarray(flat).ravel(), weights.name).reshape(n_groups, n_cells)
-        check_weights(weight.ravel(), weights.name, where)
-        bare = np.flatnonzero((weight.sum(axis=1) == 0) & (n_cells > 0))
-        if len(bare):
-            shape = tuple(sizes[dim] for dim in kept)
-            shown = examples((describe(array, kept, shape, int(h)) for h in bare), between="; ")
-            raise WeightError(f"All weights of {len(bare)} cell(s) of the answer are 0: {shown}. Leave them out first.")
     return Cells(
         score=array, values=values, keep=None if keep is None else keep.reshape(values.shape), weights=weight,
         kept=kept, reduced=reduced, score_range=(low, high), binary=binary,
+        missing=None if missing is None else missing.reshape(values.shape),
     )  # fmt: skip
+
+
+def _read_weights(
+    weights: Named,
+    array: xr.DataArray,
+    sizes: dict[Hashable, int],
+    kept: tuple[Hashable, ...],
+    n_cells: int,
+    where: Callable[[int], str],
+) -> np.ndarray:
+    """Checked weights, shape (H, N)."""
+    spread = np.ascontiguousarray(_spread(weights.array, sizes, weights.name, "weights")).ravel()
+    shape = tuple(sizes[dim] for dim in kept)
+    weight = checked_weights(to_float(spread, weights.name), weights.name, where)
+    weight = weight.reshape(int(np.prod(shape, dtype=np.int64)), n_cells)
+    empty = np.flatnonzero((weight.sum(axis=1) == 0) & (n_cells > 0))
+    if len(empty):
+        shown = examples((describe(array, kept, shape, int(h)) for h in empty), between="; ")
+        raise WeightError(f"All weights of {len(empty)} cell(s) of the answer are 0: {shown}. Leave them out first.")
+    return weight
 
 
 def _loaded(variable: xr.Variable) -> np.ndarray:
@@ -149,16 +171,24 @@ def add_up(cells: Cells, cluster: Named | None) -> Sample:
         totals = _even_totals(cells, codes[0, ::repeats], size, repeats)
     else:
         totals = _uneven_totals(cells, codes, size)
-    gone = np.zeros(n_groups, dtype=np.int64) if cells.keep is None else (~cells.keep).sum(axis=1)
+    gone = np.zeros(n_groups, dtype=np.int64) if cells.missing is None else cells.missing.sum(axis=1)
     n_lost = 0
-    if cells.keep is not None and gone.any():
-        missing = np.broadcast_to(codes, cells.values.shape)[~cells.keep]
+    if cells.missing is not None and gone.any():
+        missing = np.broadcast_to(codes, cells.values.shape)[cells.missing]
         n_lost = len(np.setdiff1d(missing[missing >= 0], totals.cluster))
     return Sample(
         totals=totals, cluster=name, cluster_label=lambda c: _item(label(c)), group_label=cells.group_label,
-        n_missing=gone, n_lost=n_lost, score_range=cells.score_range,
+        n_missing=gone, n_lost=n_lost, hint=_hint(cells), score_range=cells.score_range,
         sentinel=None if cells.bounded else sentinel_of(cells.values if cells.keep is None else cells.values[cells.keep]),
     )  # fmt: skip
+
+
+def _hint(cells: Cells) -> str:
+    """What to do if the scores of a cluster lie along a dim that was kept."""
+    if not cells.kept:
+        return ""
+    both = ", ".join(map(repr, (*cells.reduced, cells.kept[-1])))
+    return f" If its scores lie along a dim that was kept, reduce that too, as with dim=({both})."
 
 
 def _item(value: Any) -> Any:

@@ -9,13 +9,13 @@ import numpy as np
 from evalci_accessor._progress import progress
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import BoolArray, FloatArray
-from evalci_accessor.stats.moments import Moments, cr_variance, satterthwaite_df
+from evalci_accessor.stats.moments import Moments, cr_variance, rare_outcomes, rounded_sums, satterthwaite_df
 from evalci_accessor.stats.posterior import N_NODES, IccPosterior, posterior_of
-from evalci_accessor.stats.proportion import beta_limits
+from evalci_accessor.stats.proportion import beta_limits, squared_ratio
 from evalci_accessor.stats.totals import ClusterTotals
 
 _CHUNK = 2**14  # groups whose limits are found together
-_GUARD_DF, _GUARD_RATIO = 8.0, 1.3
+_GUARD_DF, _GUARD_RATIO, _GUARD_TAIL = 8.0, 1.3, 0.02
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,11 +83,16 @@ def quasi_inflation(t: ClusterTotals, mo: Moments) -> FloatArray:
 
 
 def averaged_posterior(t: ClusterTotals, mo: Moments, *, n_nodes: int = N_NODES) -> AveragedPosterior:
-    """ICC posterior of each group. Under weights a cluster counts with Kish's size, (sum w)^2 / sum w^2."""
-    inflation, binary = quasi_inflation(t, mo), t.binary
+    """ICC posterior of each group. Under weights a cluster counts with Kish's size, (sum w)^2 / sum w^2.
+
+    Fractional scores that crowd at one end say nothing of how often, and in which clusters, the far end occurs: their small
+    spread is no evidence. There the posterior is that of the scores rounded to 0/1, and no score counts for more than one.
+    """
+    crowded = ~t.binary & rare_outcomes(t, mo)[0]
+    inflation, binary = np.where(crowded, 1.0, quasi_inflation(t, mo)), t.binary | crowded
     size = t.m**2 / t.q if t.weighted else t.m
     # In this order a cluster that passes in full keeps s == m to the last bit.
-    successes = size * (t.s / t.m)
+    successes = size * np.where(t.spread(crowded), rounded_sums(t, mo) / t.m, t.s / t.m)
     single: list[IccPosterior | None] = []
     for h in progress(range(t.n_groups), label="intervals", unit="group"):
         part = slice(t.offsets[h], t.offsets[h + 1])
@@ -142,10 +147,13 @@ def icc_averaged(
     low, high = averaged_limits(mo.p, post, outside)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance, df = cr_variance(t, mo, "cr2"), satterthwaite_df(t, mo, "cr2")
-        fired = (mo.p > 0) & (mo.p < 1) & (df >= _GUARD_DF) & (variance > _GUARD_RATIO * mo.p * (1 - mo.p) / post.n_eff)
+        # With few degrees of freedom CR2 scatters, and only a ratio that its own law makes unlikely counts.
+        unlikely = special.chdtri(df, _GUARD_TAIL) / df
+        ratio = np.where(df >= _GUARD_DF, _GUARD_RATIO, np.maximum(_GUARD_RATIO, unlikely))
+        fired = (mo.p > 0) & (mo.p < 1) & (variance > ratio * mo.p * (1 - mo.p) / post.n_eff)
     if fired.any():
         p, rows = mo.p[fired], (post.inflation * mo.effective_rows)[fired]
-        shrink = (special.ndtri(outside) / special.stdtrit(df[fired], outside)) ** 2
+        shrink = squared_ratio(special.ndtri(outside), special.stdtrit(df[fired], outside))
         wide = beta_limits(p, np.minimum(rows, p * (1 - p) / variance[fired] * shrink), outside)
         low[fired], high[fired] = np.minimum(low[fired], wide[0]), np.maximum(high[fired], wide[1])
     return low, high, fired

@@ -214,7 +214,7 @@ def _studentised(
     """Bootstrap-t limits. A resample with no variance is infinitely far off, unless it hits the estimate."""
     with np.errstate(divide="ignore", invalid="ignore"):
         pivot = (estimate - p) / np.sqrt(variance)
-    pivot = np.where((variance == 0) & np.isclose(estimate, p, rtol=1e-12, atol=0), 0.0, pivot)
+    pivot = np.where((variance == 0) & np.isclose(estimate, p, rtol=1e-9, atol=0), 0.0, pivot)
     error = np.sqrt(len(s) / (len(s) - 1) * (((s - p * m) / m.sum()) ** 2).sum())
     # "lower" and "higher" pick order statistics, so that an infinite one is not averaged into nan.
     top, bottom = np.quantile(pivot, 1 - outside, method="higher"), np.quantile(pivot, outside, method="lower")
@@ -223,7 +223,7 @@ def _studentised(
 
 def _bca_probabilities(s: FloatArray, m: FloatArray, p: float, estimate: FloatArray, outside: float) -> tuple[float, float]:
     """Efron's bias-corrected and accelerated levels, with the acceleration from the influence of each cluster."""
-    tie = np.isclose(estimate, p, rtol=1e-12, atol=0)
+    tie = np.isclose(estimate, p, rtol=1e-9, atol=0)
     below = ((estimate < p) & ~tie).mean() + tie.mean() / 2
     influence = s - p * m
     square = (influence**2).sum()

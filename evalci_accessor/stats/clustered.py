@@ -15,7 +15,7 @@ from evalci_accessor.stats._validate import FloatArray, check_level, check_optio
 from evalci_accessor.stats.averaged import averaged_posterior, icc_averaged
 from evalci_accessor.stats.icc import icc_anova
 from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
-from evalci_accessor.stats.proportion import beta_limits, one_sided, wald_limits, wilson_limits
+from evalci_accessor.stats.proportion import beta_limits, one_sided, squared_ratio, wald_limits, wilson_limits
 from evalci_accessor.stats.totals import ClusterTotals
 
 _VARIANCES = ("cr0", "cr1", "cr2", "cr3")
@@ -177,11 +177,13 @@ def _averaged(t: ClusterTotals, mo: Moments, outside: float) -> _Answer:
         std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
         # Quasi-counts stand for scores that vary less than 0/1 scores: back to numbers of scores.
         spread = (post.inflation > 1) & (mo.srs_variance > 0)
-        n_eff = np.where(spread, mo.n * mo.srs_variance / std_error**2, post.n_eff / post.inflation)
-    nothing = np.full(t.n_groups, np.nan)
+        told = np.maximum(mo.n * mo.srs_variance / std_error**2, mo.effective_clusters)
+        n_eff = np.where(spread, told, post.n_eff / post.inflation)
+    told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
     return _Answer(
-        low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan), df=nothing,
-        icc=np.where(mo.n > 0, post.icc, np.nan), n_eff=n_eff, guard=fired, fallback=np.zeros(t.n_groups, dtype=bool),
+        low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),
+        df=np.full(t.n_groups, np.nan), icc=np.where(told, post.icc, np.nan), n_eff=n_eff, guard=fired,
+        fallback=np.zeros(t.n_groups, dtype=bool),
     )  # fmt: skip
 
 
@@ -228,12 +230,6 @@ def _fallback_limits(
         return beta_limits(mo.p, n, outside)
 
 
-def _squared_ratio(top: FloatArray | float, bottom: FloatArray) -> FloatArray:
-    """(top / bottom)^2 of two quantiles of the same probability, which are both 0 at one half."""
-    same = (np.asarray(top) == 0) | (bottom == 0)
-    return np.where(same, 1.0, top / np.where(same, 1.0, bottom)) ** 2
-
-
 def _design_limits(
     method: str, mo: Moments, std_error: FloatArray, quantile: FloatArray, outside: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -247,10 +243,10 @@ def _design_limits(
             return special.expit(special.logit(p) - half), special.expit(special.logit(p) + half)
         if method == "korn_graubard":  # as survey::svyciprop(method="beta"), which does not cut n_eff at n
             rows = special.stdtrit(np.maximum(mo.n - 1, 1.0), outside)
-            return beta_limits(p, p * (1 - p) / variance * _squared_ratio(rows, -quantile), outside)
+            return beta_limits(p, p * (1 - p) / variance * squared_ratio(rows, -quantile), outside)
         n_eff = p * (1 - p) / variance * mo.n / (mo.n - 1)
         if method == "clopper_pearson":
-            return beta_limits(p, n_eff * _squared_ratio(special.ndtri(outside), -quantile), outside)
+            return beta_limits(p, n_eff * squared_ratio(special.ndtri(outside), -quantile), outside)
         if method == "wilson":
             return wilson_limits(p, n_eff, quantile)
         return wald_limits(p, n_eff, quantile)

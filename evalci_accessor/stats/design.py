@@ -9,7 +9,7 @@ from evalci_accessor.exceptions import ScoreRangeError
 from evalci_accessor.stats._results import DesignResult, reshape
 from evalci_accessor.stats._validate import FloatArray, check_level, check_option, tail
 from evalci_accessor.stats.averaged import averaged_posterior
-from evalci_accessor.stats.icc import icc_anova, icc_f_interval, icc_fleiss_cuzick, icc_pairwise
+from evalci_accessor.stats.icc import icc_anova, icc_f_interval, icc_fleiss_cuzick, icc_jackknife_interval, icc_pairwise
 from evalci_accessor.stats.moments import moments
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -49,8 +49,10 @@ def design_effect(
     Notes
     -----
     :math:`\mathrm{Deff} = 1 + (\sum m_g^2/M - 1)\max(\rho, 0)` [1]_; the mean size in place of :math:`\sum m_g^2/M` is too
-    small whenever sizes differ. The interval of the ICC has the posterior's quantiles for scores in [0, 1], so it never
-    reaches below 0 though the estimates may; for other scores it is Searle's F interval.
+    small whenever sizes differ. The ANOVA estimate comes with Searle's F interval, exact for equal sizes and normal scores;
+    Fleiss and Cuzick's and the pairwise one with a delete-one-cluster jackknife; the posterior with its quantiles. All
+    describe these data as they are; the default interval of `cluster_ci` averages over what the ICC could be instead, so its
+    columns differ where the data say little.
 
     References
     ----------
@@ -73,17 +75,15 @@ def design(t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_leve
     check_option(icc_method, IccMethod, "icc_method")
     level, outside = check_level(confidence_level), tail(confidence_level, "two-sided")
     mo = moments(t)
-    if t.bounded:
-        posterior = averaged_posterior(t, mo)
-        low, high = posterior.quantile(outside), posterior.quantile(1 - outside)
-    else:
-        low, high = icc_f_interval(t, outside)
     if icc_method == "posterior":
         if not t.bounded:
             raise ScoreRangeError("icc_method='posterior' is for scores in [0, 1], and some lie outside. Use 'anova'.")
+        posterior = averaged_posterior(t, mo)
         icc = np.where(mo.n > 0, posterior.icc, np.nan)
+        low, high = posterior.quantile(outside), posterior.quantile(1 - outside)
     else:
         icc = _ESTIMATORS[icc_method](t)
+        low, high = icc_f_interval(t, outside) if icc_method == "anova" else icc_jackknife_interval(t, icc_method, outside)
     single = t.n_clusters < 2
     icc, low, high = (np.where(single, np.nan, value) for value in (icc, low, high))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,13 +8,12 @@ import numpy as np
 
 from evalci_accessor.stats._results import RateResult
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
-from evalci_accessor.stats.moments import Moments, moments, satterthwaite_df
+from evalci_accessor.stats.moments import Moments, moments, rare_outcomes, satterthwaite_df
 from evalci_accessor.stats.proportion import beta_limits
 from evalci_accessor.stats.totals import ClusterTotals
 
 FEW_CLUSTERS, FEW_DF = 5.0, 4.0
 DOMINANT_SHARE = 0.25
-RARE_RATE, RARE_CLUSTERS = 0.1, 5
 BOOTSTRAP_CLUSTERS, BOOTSTRAP_OUTCOMES = 30.0, 5.0
 
 
@@ -77,11 +76,8 @@ def diagnose(t: ClusterTotals, mo: Moments, result: RateResult) -> Diagnosis:
     with np.errstate(invalid="ignore"):
         least, most = -t.max(-rate), t.max(rate)
         equal_rates = filled & (most - least <= 1e-12 * np.maximum(np.abs(most), 1)) & ~singletons
-        rare_side = np.where(mo.p <= 0.5, 1.0, 0.0)
-        holds_rare = np.where(t.spread(rare_side) == 1, t.s > 0, t.s < t.m)
-        rare_clusters = t.sum(holds_rare.astype(np.float64)).astype(np.int64)
         rarer = np.minimum(mo.p, 1 - mo.p)
-        rare = filled & t.bounded & (rarer > 0) & (rarer <= RARE_RATE) & (rare_clusters < RARE_CLUSTERS)
+        rare, rare_clusters = rare_outcomes(t, mo)
         constant = filled & (mo.score_variance == 0) | (filled & t.bounded & (rarer <= 0))
         limits_met = (mo.effective_clusters >= BOOTSTRAP_CLUSTERS * (1 - 1e-9)) & (
             ~np.full(t.n_groups, t.bounded) | (mo.effective_clusters * rarer >= BOOTSTRAP_OUTCOMES)

@@ -1,4 +1,4 @@
-r"""Estimators of the intracluster correlation from cluster totals, and the exact F interval of the ANOVA one.
+r"""Estimators of the intracluster correlation from cluster totals, and their intervals.
 
 Ridout, Demetrio and Firth (1999), https://doi.org/10.1111/j.0006-341x.1999.00137.x, compare twenty.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.totals import ClusterTotals
 
 # Rounding leaves sums of squares that should be zero at about this share of the sum of the squared scores.
@@ -23,6 +23,12 @@ def _counts(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:
     return t.m * shrink, t.s * shrink, t.ss * shrink
 
 
+def _inside(total: FloatArray, clusters: IntArray | FloatArray) -> FloatArray:
+    """Degrees of freedom within clusters; exactly 0 where weighted sizes differ from 1 by rounding only."""
+    rest = total - clusters
+    return np.where(rest > 1e-9 * total, rest, 0.0)
+
+
 def anova_parts(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean squares between and within clusters, and the average cluster size n0, by group (nan where undefined)."""
     m, s, ss = _counts(t)
@@ -33,7 +39,7 @@ def anova_parts(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:
         within = t.sum(ss - s**2 / m)
         between, within = (np.where(value > _ROUNDING * squares, value, 0.0) for value in (between, within))
         n0 = (total - t.sum(m**2) / total) / (clusters - 1)
-        return between / (clusters - 1), within / (total - clusters), n0
+        return between / (clusters - 1), within / _inside(total, clusters), n0
 
 
 def icc_anova(t: ClusterTotals) -> FloatArray:
@@ -48,25 +54,56 @@ def icc_fleiss_cuzick(t: ClusterTotals) -> FloatArray:
 
     For other scores the binomial variances are replaced by the empirical ones.
     """
-    m, s, ss = _counts(t)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        total, squares = t.sum(m), t.sum(ss)
-        within = t.sum(ss - s**2 / m)
-        whole = squares - t.sum(s) ** 2 / total
-        whole = np.where(whole > _ROUNDING * squares, whole, np.nan)
-        return 1 - within * total / ((total - t.n_clusters) * whole)
+    return _fleiss_cuzick(*_totals(t, _fleiss_cuzick_parts(t)))
 
 
 def icc_pairwise(t: ClusterTotals) -> FloatArray:
     r"""Pearson correlation over all ordered pairs of items that share a cluster (Karlin, Cameron and Williams 1981)."""
+    return _pairwise(*_totals(t, _pairwise_parts(t)))
+
+
+def _totals(t: ClusterTotals, parts: tuple[FloatArray, ...]) -> list[FloatArray]:
+    return [t.sum(part) for part in parts]
+
+
+def _fleiss_cuzick_parts(t: ClusterTotals) -> tuple[FloatArray, ...]:
     m, s, ss = _counts(t)
+    return np.ones_like(m), m, s, ss, ss - s**2 / m
+
+
+def _fleiss_cuzick(clusters: FloatArray, total: FloatArray, s: FloatArray, ss: FloatArray, within: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
-        pairs = t.sum(m * (m - 1))
-        mean = t.sum((m - 1) * s) / pairs
-        product = t.sum(s**2 - ss) / pairs
-        square = t.sum((m - 1) * ss) / pairs
-        spread = square - mean**2
-        return (product - mean**2) / np.where(spread > _ROUNDING * square, spread, np.nan)
+        whole = ss - s**2 / total
+        whole = np.where(whole > _ROUNDING * ss, whole, np.nan)
+        return 1 - within * total / (_inside(total, clusters) * whole)
+
+
+def _pairwise_parts(t: ClusterTotals) -> tuple[FloatArray, ...]:
+    m, s, ss = _counts(t)
+    return m * (m - 1), (m - 1) * s, s**2 - ss, (m - 1) * ss
+
+
+def _pairwise(pairs: FloatArray, first: FloatArray, product: FloatArray, square: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = first / pairs
+        spread = square / pairs - mean**2
+        return (product / pairs - mean**2) / np.where(spread > _ROUNDING * square / pairs, spread, np.nan)
+
+
+def icc_jackknife_interval(t: ClusterTotals, method: str, outside: float) -> tuple[FloatArray, FloatArray]:
+    """Interval of the Fleiss-Cuzick or the pairwise estimate: delete-one-cluster jackknife with t on G - 1, cut to [-1, 1]."""
+    parts, estimator = (
+        (_fleiss_cuzick_parts(t), _fleiss_cuzick) if method == "fleiss_cuzick" else (_pairwise_parts(t), _pairwise)
+    )
+    sums = _totals(t, parts)
+    estimate = estimator(*sums)
+    without = estimator(*(t.spread(whole) - part for whole, part in zip(sums, parts, strict=True)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        clusters = t.n_clusters.astype(np.float64)
+        centre = t.spread(t.sum(without) / clusters)
+        error = np.sqrt((clusters - 1) / clusters * t.sum((without - centre) ** 2))
+        half = -special.stdtrit(np.maximum(clusters - 1, 1), outside) * error
+    return np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0)
 
 
 def icc_f_interval(t: ClusterTotals, outside: float) -> tuple[FloatArray, FloatArray]:

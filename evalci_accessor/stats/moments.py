@@ -10,8 +10,10 @@ import dataclasses
 
 import numpy as np
 
-from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.totals import ClusterTotals
+
+RARE_RATE, RARE_CLUSTERS = 0.1, 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,6 +34,32 @@ class Moments:
         """Variance of the mean if the n scores were independent."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.score_variance / self.n
+
+
+def rounded_sums(t: ClusterTotals, mo: Moments) -> FloatArray:
+    """Sums as if each score near an end were at it, one entry a cluster; the sums themselves for 0/1 scores.
+
+    Squares forget small distances from 0: the sum of y^2 counts the scores near 1 among scores near 0, and the sum of (1-y)^2
+    the scores near 0 among scores near 1.
+    """
+    scale = t.n / t.m  # a weighted cluster is rounded in units of a mean weight
+    low = np.minimum(np.round(t.ss * scale) / scale, t.m)
+    high = t.m - np.clip(np.round((t.m - 2 * t.s + t.ss) * scale) / scale, 0.0, t.m)
+    rounded = np.where(t.spread(mo.p <= 0.5), low, high)
+    return np.where(t.spread(t.binary), t.s, rounded)
+
+
+def rare_outcomes(t: ClusterTotals, mo: Moments) -> tuple[BoolArray, IntArray]:
+    """Where the rarer outcome has a rate of at most .1 and occurs in fewer than five clusters, and in how many it does.
+
+    A fractional score counts as the end that it is near.
+    """
+    with np.errstate(invalid="ignore"):
+        sums = rounded_sums(t, mo) if t.bounded else t.s
+        holds_it = np.where(t.spread(mo.p <= 0.5), sums > 0, sums < t.m)
+        clusters = t.sum(holds_it.astype(np.float64)).astype(np.int64)
+        rarer = np.minimum(mo.p, 1 - mo.p)
+        return t.bounded & (rarer > 0) & (rarer <= RARE_RATE) & (clusters < RARE_CLUSTERS), clusters
 
 
 def moments(t: ClusterTotals) -> Moments:

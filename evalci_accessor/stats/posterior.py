@@ -21,7 +21,7 @@ _N_SEARCH = 24  # nodes of a coarse pass that only has to find where the integra
 _DROP = 40.0  # log units below the peak at which the integrand counts as zero (4e-18)
 
 # Nanoseconds, measured: they only choose between two ways to the same number.
-_DENSE_NS = 2_500.0  # cost of one likelihood value above which the sparse rule pays
+_DENSE_NS = 1_000.0  # cost of one likelihood value above which the sparse rule pays
 _LAPLACE_NS = 400_000.0  # and above which one point in p must do
 _BELL = 0.02  # log units by which Laplace and Gauss-Hermite may differ before neither is trusted
 # Signs that equal stretches are too coarse: a bell fills a fifth of the window that the search leaves.

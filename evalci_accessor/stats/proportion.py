@@ -41,6 +41,12 @@ def agresti_coull_limits(p: FloatArray, n: FloatArray, z: float) -> tuple[FloatA
     return wald_limits((p * n + z * z / 2) / n_adj, n_adj, z)
 
 
+def squared_ratio(top: FloatArray | float, bottom: FloatArray) -> FloatArray:
+    """(top / bottom)^2 of two quantiles of the same probability, which are both 0 at one half."""
+    same = (np.asarray(top) == 0) | (bottom == 0)
+    return np.where(same, 1.0, top / np.where(same, 1.0, bottom)) ** 2
+
+
 def proportion_limits(
     p: FloatArray, n: FloatArray, method: ProportionMethod, outside: float
 ) -> tuple[FloatArray, FloatArray]:

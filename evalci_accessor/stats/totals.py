@@ -7,8 +7,10 @@ their squares. Totals are additive and small, and the same whether they came fro
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evalci_accessor.exceptions import ScoreError
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, as_float
@@ -77,13 +79,15 @@ class ClusterTotals:
 
     def max(self, values: FloatArray) -> FloatArray:
         """Greatest value within each group, nan for a group without clusters, shape (H,)."""
+        if self.n_groups == 1 and len(values):
+            return np.array([values.max()], dtype=np.float64)
         out = np.full(self.n_groups, np.nan)
         filled = self.n_clusters > 0
         if filled.any():
             out[filled] = np.maximum.reduceat(values, self.offsets[:-1][filled])
         return out
 
-    def spread(self, values: FloatArray) -> FloatArray:
+    def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Repeat a value of each group for each of its entries, shape (T,)."""
         return np.asarray(values)[self.group]
 
@@ -176,6 +180,8 @@ class ClusterTotals:
             squares, bounded = sums, True
         else:
             squares = np.broadcast_to(as_float(ss, "ss"), sums.shape)
+            if (squares * sizes < sums**2 * (1 - 1e-9)).any():
+                raise ScoreError("`ss` must be at least s**2 / m in every cluster; smaller sums of squares cannot be.")
             # Sums alone cannot prove that each score is in [0, 1]; these are the conditions that they can show.
             bounded = bool(((squares <= sums * (1 + 1e-12)) & (sums >= 0) & (sums <= sizes * (1 + 1e-12))).all())
         shape = sums.shape[:-1]

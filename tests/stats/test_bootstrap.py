@@ -120,7 +120,7 @@ def test_exact_is_the_limit_of_percentile():
     ("arguments", "words"),
     [
         ({"s": [1, 2, 3], "m": [4, 4, 5]}, "unequal sizes"),
-        ({"s": [1.5, 2, 3], "m": [4, 4, 4], "ss": [1, 1.5, 2]}, "whole numbers"),
+        ({"s": [1.5, 2, 3], "m": [4, 4, 4], "ss": [1, 1.5, 2.5]}, "whole numbers"),
     ],
 )
 def test_exact_needs_equal_sizes_and_whole_sums(arguments, words):
