@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor import _scan
+from evalci_accessor._findings import warn_missing, warn_sentinel
 from evalci_accessor._options import RateOptions
 from evalci_accessor._pandas.columns import Column, Frame, columns_of, find, listed, one_cluster
 from evalci_accessor._pandas.reduce import Rows, add_up, read_rows
@@ -21,8 +22,6 @@ from evalci_accessor._present import (
     naive,
     rate_columns,
     refuse_single_clusters,
-    warn_missing,
-    warn_sentinel,
 )
 from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
 from evalci_accessor.exceptions import ClusterError
@@ -38,6 +37,7 @@ def proportion_ci(
     confidence_level: float,
     nan_policy: NanPolicy,
 ) -> pd.DataFrame:
+    """Textbook intervals, as the accessor's method of that name."""
     rows = read_rows(data, score, by, None, nan_policy)
     keys = key_columns(rows, ESTIMATE_COLUMNS)
     sample = add_up(data, rows, None)
@@ -48,6 +48,7 @@ def proportion_ci(
 def cluster_ci(
     data: Frame, cluster: Any, *, score: Any, by: Any, weights: Any, nan_policy: NanPolicy, options: RateOptions
 ) -> pd.DataFrame:
+    """Intervals under clustering, as the accessor's method of that name."""
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, ESTIMATE_COLUMNS)
     column = one_cluster(data, cluster, score)
@@ -66,6 +67,7 @@ def design_effect(
     confidence_level: float,
     nan_policy: NanPolicy,
 ) -> pd.DataFrame:
+    """Clusterings and their design effects, as the accessor's method of that name."""
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, DESIGN_COLUMNS)
     parts = []

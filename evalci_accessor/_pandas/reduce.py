@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalci_accessor._ids import Codes, Groups, encode, group_rows
 from evalci_accessor._pandas.columns import Column, Frame, find, listed
-from evalci_accessor._present import Sample
+from evalci_accessor._sample import Sample
 from evalci_accessor._scores import check_scores, checked_weights, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
@@ -57,6 +57,7 @@ class Rows:
 
     @property
     def n_groups(self) -> int:
+        """Number of groups."""
         return 1 if self.groups is None else self.groups.size
 
     def group_label(self, h: int) -> str:
@@ -64,6 +65,7 @@ class Rows:
         return "" if self.groups is None else _label(self.keys, self.groups.first[h])
 
     def kept(self, values: Any) -> Any:
+        """The values of the rows that count."""
         return values if self.keep is None else values[self.keep]
 
 

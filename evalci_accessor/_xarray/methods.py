@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from evalci_accessor import _scan
+from evalci_accessor._findings import warn_missing, warn_sentinel
 from evalci_accessor._options import RateOptions
 from evalci_accessor._present import (
     DESIGN_COLUMNS,
@@ -18,8 +19,6 @@ from evalci_accessor._present import (
     naive,
     rate_columns,
     refuse_single_clusters,
-    warn_missing,
-    warn_sentinel,
 )
 from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
 from evalci_accessor._xarray.dims import Cube, Dims, Named, find, named_dims, score_of
@@ -38,6 +37,7 @@ def proportion_ci(
     confidence_level: float,
     nan_policy: NanPolicy,
 ) -> xr.Dataset:
+    """Textbook intervals, as the accessor's method of that name."""
     scores = score_of(data, score)
     cells = read_cells(scores, named_dims(scores.array, dim, None), None, nan_policy)
     result = naive(add_up(cells, None), method=method, alternative=alternative, confidence_level=confidence_level)
@@ -47,6 +47,7 @@ def proportion_ci(
 def cluster_ci(
     data: Cube, cluster: Any, *, score: Any, dim: Dims, weights: Any, nan_policy: NanPolicy, options: RateOptions
 ) -> xr.Dataset:
+    """Intervals under clustering, as the accessor's method of that name."""
     scores = score_of(data, score)
     clustering = find(data, cluster, "cluster")
     if isinstance(cluster, str) and isinstance(score, str) and cluster == score:
@@ -70,6 +71,7 @@ def design_effect(
     confidence_level: float,
     nan_policy: NanPolicy,
 ) -> xr.Dataset:
+    """Clusterings and their design effects, as the accessor's method of that name."""
     scores = score_of(data, score)
     weight = None if weights is None else find(data, weights, "weights")
     if cluster is None:

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from evalci_accessor._ids import encode
-from evalci_accessor._present import Sample
+from evalci_accessor._sample import Sample
 from evalci_accessor._scores import check_scores, checked_weights, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
@@ -60,6 +60,7 @@ class Cells:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape of the answer."""
         return tuple(self.score.sizes[dim] for dim in self.kept)
 
     def group_label(self, h: int) -> str:

@@ -1,0 +1,206 @@
+"""The warnings, in words: what a reader of an interval should know, each naming the group that it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from evalci_accessor import exceptions as ex
+from evalci_accessor._options import RateOptions
+from evalci_accessor._sample import Sample
+from evalci_accessor._warn import examples, warn
+from evalci_accessor.stats import diagnose as dg
+from evalci_accessor.stats._results import RateResult
+from evalci_accessor.stats._validate import BoolArray
+from evalci_accessor.stats.clustered import rate
+from evalci_accessor.stats.moments import Moments
+
+
+def who(sample: Sample, groups: Any) -> str:
+    """The groups that a warning speaks of, as its first words."""
+    groups = [int(h) for h in groups]
+    if len(groups) == 1:
+        label = sample.group_label(groups[0])
+        return f"{label}: " if label else ""
+    return f"{len(groups)} of {sample.totals.n_groups} groups ({examples(map(sample.group_label, groups), between='; ')}): "
+
+
+def warn_missing(sample: Sample) -> None:
+    """Say how many scores were left out, and what the estimate could have been."""
+    total = int(sample.n_missing.sum())
+    if not total:
+        return
+    t = sample.totals
+    groups = np.flatnonzero(sample.n_missing)
+    rows = t.sum(t.n.astype(float)).astype(int)
+    parts = []
+    for h in groups[:5].tolist():
+        label, kept, gone = sample.group_label(h), rows[h], int(sample.n_missing[h])
+        text = f"{gone} of {kept + gone}" + (f" in {label}" if label else "")
+        if t.bounded and not t.weighted:
+            passed = t.s[t.offsets[h] : t.offsets[h + 1]].sum()
+            low, high = passed / (kept + gone), (passed + gone) / (kept + gone)
+            text += f" (were they all 0 or all 1, the estimate would be {low:.4g} or {high:.4g})"
+        parts.append(text)
+    more = f", and {len(groups) - 5} more groups" if len(groups) > 5 else ""
+    empty = int((rows == 0).sum())
+    notes = f" {sample.n_lost} cluster(s) lost all their scores." if sample.n_lost else ""
+    notes += f" {empty} group(s) are left without a score; their row is nan with n=0." if empty else ""
+    warn(f"Missing scores were left out: {', '.join(parts)}{more}.{notes}", ex.MissingScoreWarning)
+
+
+def warn_mixed_scales(sample: Sample, options: RateOptions, result: RateResult) -> None:
+    """Say that groups of rates share the method of a group on another scale."""
+    t = sample.totals
+    if options.method != "auto" or t.bounded or t.n_groups == 1:
+        return
+    # Sums can only show the groups that certainly reach outside; the others may be rates.
+    beyond = t.sum(((t.s < 0) | (t.s > t.m) | (t.ss > t.s)).astype(np.float64)) > 0
+    inside = (t.n_clusters > 0) & ~beyond
+    if inside.any():
+        warn(
+            f"{who(sample, np.flatnonzero(inside))}all scores lie in [0, 1], but others of this call run from "
+            f"{sample.score_range[0]:g} to {sample.score_range[1]:g}, so {result.method} was used for all as for one open scale. "
+            "Where these are rates, ask for them in a call of their own.",
+            ex.MixedScaleWarning,
+        )
+
+
+def warn_sentinel(sample: Sample) -> None:
+    """Say that a negative value may be a mark of a failed run."""
+    if sample.sentinel is not None:
+        value, count = sample.sentinel
+        warn(
+            f"{count} score(s) are {value:g} while all others are 0 or more. Where that marks a failed run or parse, it is no "
+            f"score: set it to missing, as with .replace({value:g}, float('nan')), and choose a nan_policy.",
+            ex.SentinelScoreWarning,
+        )
+
+
+def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float) -> None:
+    """Warn of everything that the totals show."""
+    words = _Words(sample, mo, result, options, outside)
+    found = words.found
+    no_limits = np.isnan(np.ravel(result.ci_low))
+    name = repr(sample.cluster)
+    tell = words.tell
+    tell(
+        found.few, ex.FewClustersWarning, words.few,
+        f"fewer than 5 effective clusters of {name} (or under 4 degrees of freedom), so the intervals lean on assumptions "
+        "more than on data.",
+    )  # fmt: skip
+    tell(
+        found.dominant, ex.DominantClusterWarning, words.dominant, f"one cluster of {name} holds over 25% of the items."
+    )  # fmt: skip
+    tell(
+        found.degenerate, ex.DegenerateRateWarning, words.degenerate,
+        "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are.",
+    )  # fmt: skip
+    tell(
+        found.rare & ~found.degenerate, ex.RareOutcomeWarning, words.rare,
+        f"the rarer outcome occurs in fewer than 5 clusters of {name}.",
+    )  # fmt: skip
+    tell(
+        found.guard, ex.InformativeSizeWarning, words.guard,
+        "the clusters vary by more than one ICC explains, so the intervals were widened to Korn and Graubard's on CR2.",
+    )  # fmt: skip
+    tell(
+        found.singletons, ex.SingletonClusterWarning, words.singletons,
+        f"every cluster of {name} holds one score, so the scores count as independent.",
+    )  # fmt: skip
+    tell(
+        found.fallback & ~no_limits, ex.EffectiveSizeWarning, words.fallback,
+        f"the variance that {result.method} estimates is zero, which is no certainty: each cluster counts as one item.",
+    )  # fmt: skip
+    tell(
+        found.unreliable_bootstrap, ex.BootstrapWarning, words.bootstrap,
+        "a cluster bootstrap is known to be too narrow below 30 effective clusters, or where fewer than 5 of them would "
+        "hold the rarer outcome. Compare with the default method.",
+    )  # fmt: skip
+
+
+class _Words:
+    """What is said of a single group."""
+
+    def __init__(self, sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float) -> None:
+        self.sample, self.result, self.options, self.outside = sample, result, options, outside
+        self.found = dg.diagnose(sample.totals, mo, result)
+
+    def tell(self, flags: BoolArray, category: type[ex.EvalCIWarning], one: Callable[[int], str], many: str) -> None:
+        """One warning: in full of a single group, in short of several."""
+        groups = np.flatnonzero(flags)
+        if len(groups):
+            warn(who(self.sample, groups) + (one(int(groups[0])) if len(groups) == 1 else many), category)
+
+    def few(self, h: int) -> str:
+        clusters, effective = int(self.sample.totals.n_clusters[h]), self.found.effective_clusters[h]
+        text = f"few clusters ({clusters}"
+        if effective < 0.99 * clusters:
+            text = f"few effective clusters ({effective:.2g} of {clusters}"
+        df = self.found.df[h]
+        text += f", {df:.2g} degree{'s' if df > 1.05 else ''} of freedom)"
+        if self.result.method != "icc_averaged":
+            return text + ", where t and bootstrap intervals are unreliable; the default method is made for this."
+        text += ", so the interval leans on the prior of the ICC."
+        if self.options.alternative == "two-sided":
+            limits = [dg.sensitivity(self.sample.totals, h, icc, self.outside) for icc in (0.1, 1.0)]
+            shown = [f"[{low:.3g}, {high:.3g}] at ICC {icc}" for (low, high), icc in zip(limits, (0.1, 1), strict=True)]
+            text += f" Were the ICC known it would be {' and '.join(shown)}."
+        return text
+
+    def dominant(self, h: int) -> str:
+        largest = self.sample.cluster_label(int(self.found.largest[h]))
+        return (
+            f"the largest cluster of {self.sample.cluster!r}, {largest!r}, holds {self.found.largest_share[h]:.1%} of the "
+            "items, so it weighs as much in the estimate."
+        )
+
+    def degenerate(self, h: int) -> str:
+        value = float(np.ravel(self.result.estimate)[h])
+        one = self.sample.totals.one(h)
+        constant = bool(np.isclose(one.ss.sum() * one.m.sum(), one.s.sum() ** 2, rtol=1e-12))
+        what = f"all scores are {value:g}" if constant else f"every cluster has the rate {value:.4g}"
+        if constant and not self.sample.totals.bounded:
+            return f"{what}, and on an open scale no interval follows from that."
+        if self.result.method == "icc_averaged":
+            return f"{what}, so the data cannot tell how clustered they are; the interval leans on the prior of the ICC."
+        return f"{what}, so the data cannot tell how clustered they are."
+
+    def rare(self, h: int) -> str:
+        count = int(self.found.rare_clusters[h])
+        what = (
+            f"the rarer outcome occurs in {count} cluster(s) only" if count else "no score lies near the far end of [0, 1]"
+        )
+        return f"{what}; a cluster of the kind that was not seen could move the rate."
+
+    def guard(self, h: int) -> str:
+        return (
+            "the clusters vary by more than one ICC explains (correlation of rate and size "
+            f"{self.found.size_correlation[h]:+.2f}), so the interval was widened to Korn and Graubard's on CR2."
+        )
+
+    def singletons(self, _: int) -> str:
+        return (
+            f"every cluster of {self.sample.cluster!r} holds one score, so the scores count as independent. Is it the item's "
+            f"own id rather than what the items share?{self.sample.hint}"
+        )
+
+    def fallback(self, h: int) -> str:
+        return (
+            f"the variance that {self.result.method} estimates is zero, which is no certainty: the interval counts each "
+            f"cluster as one item (n_eff = {self.found.effective_clusters[h]:.4g})."
+        )
+
+    def bootstrap(self, h: int) -> str:
+        default = rate(
+            self.sample.totals.one(h),
+            alternative=self.options.alternative,
+            confidence_level=self.options.confidence_level,
+        )
+        return (
+            f"a cluster bootstrap with {self.found.effective_clusters[h]:.3g} effective clusters is known to be too narrow (it "
+            "needs 30, and 5 that would hold the rarer outcome). The default gives "
+            f"[{float(default.ci_low):.4g}, {float(default.ci_high):.4g}]."
+        )

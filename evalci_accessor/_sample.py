@@ -1,0 +1,46 @@
+"""What a container hands up to the statistics."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats.totals import ClusterTotals
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sample:
+    """What a container hands up: the totals, and the words to speak of them.
+
+    Parameters
+    ----------
+    totals : ClusterTotals
+    cluster : str or None
+        Name of the clustering; None where each score stands for itself.
+    cluster_label : callable
+        The id of a cluster code.
+    group_label : callable
+        Words for a group, as "model='A'"; empty for the only one.
+    n_missing : ndarray of int, shape (H,)
+        Scores left out.
+    n_lost : int
+        Clusters that lost all their scores.
+    score_range : tuple of float
+        Least and greatest score; nan without scores.
+    sentinel : tuple or None
+        A negative value that looks like a mark rather than a score, and how often it occurs.
+    hint : str
+        What else could be meant where every cluster holds one score.
+    """
+
+    totals: ClusterTotals
+    cluster: str | None
+    cluster_label: Callable[[int], Any]
+    group_label: Callable[[int], str]
+    n_missing: IntArray
+    n_lost: int
+    score_range: tuple[float, float]
+    sentinel: tuple[float, int] | None
+    hint: str = ""
