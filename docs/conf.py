@@ -10,6 +10,7 @@ copyright = author
 release = version = evalci_accessor.__version__
 
 extensions = [
+    "sphinx-mathjax-offline",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
