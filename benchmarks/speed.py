@@ -462,8 +462,12 @@ def _window_sum(loglik: Callable[[np.ndarray], np.ndarray], points: int = 120) -
 def reference_small(s: np.ndarray, m: np.ndarray, ss: np.ndarray, n_nodes: int = 256) -> tuple[float, float]:
     """The default without its guard, slowly: every node of the prior, every integral on a fine grid, no shortcut."""
     phi = _inflation(s, m, ss) if (s != ss).any() else 1.0
-    binary = phi == 1.0 and bool((s == np.round(s)).all())
-    a, size = s * phi, m * phi
+    p, a = s.sum() / m.sum(), s
+    far = np.round(ss if p <= 0.5 else m - 2 * s + ss)  # scores near the far end
+    if (s != ss).any() and min(p, 1 - p) <= 0.1 and (far > 0).sum() < 5:
+        phi, a = 1.0, far if p <= 0.5 else m - far  # scores that crowd at one end count as rounded
+    binary = phi == 1.0 and bool((a == np.round(a)).all())
+    a, size = a * phi, m * phi
     pairs, count = np.unique(np.stack([a, size], axis=1), axis=0, return_counts=True)
     s_u, m_u = pairs.T
     all_pass, none_pass = m_u == s_u, s_u == 0

@@ -30,9 +30,14 @@ def key_columns(rows: Rows, reserved: tuple[str, ...]) -> dict[Hashable, pd.Seri
     return taken
 
 
+def _repeated(value: Any, size: int) -> Any:
+    return np.full(size, value) if isinstance(value, float) else [value] * size
+
+
 def tidy(keys: dict[Hashable, pd.Series], columns: dict[str, Any], size: int) -> pd.DataFrame:
     """Keys and fixed columns side by side, a row a group."""
     values = {
-        name: value.reshape(size) if isinstance(value, np.ndarray) else [value] * size for name, value in columns.items()
+        name: value.reshape(size) if isinstance(value, np.ndarray) else _repeated(value, size)
+        for name, value in columns.items()
     }
     return pd.DataFrame(keys | values, index=pd.RangeIndex(size))

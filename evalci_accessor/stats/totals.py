@@ -74,7 +74,7 @@ class ClusterTotals:
     def sum(self, values: FloatArray) -> FloatArray:
         """Sum values of the entries within each group, shape (H,)."""
         if self.n_groups == 1:
-            return np.atleast_1d(values.sum(dtype=np.float64))
+            return np.array([np.add.reduce(values)], dtype=np.float64)
         return np.bincount(self.group, weights=values, minlength=self.n_groups).astype(np.float64, copy=False)
 
     def max(self, values: FloatArray) -> FloatArray:
@@ -137,9 +137,9 @@ class ClusterTotals:
                 present, key = np.unique(key, return_inverse=True)
                 size = len(present)
         n = np.bincount(key, minlength=size)
-        if present is None:
-            present = np.flatnonzero(n)
         held = np.flatnonzero(n)
+        if present is None:
+            present = held
 
         def add(values: FloatArray) -> FloatArray:
             return np.bincount(key, weights=values, minlength=size)[held].astype(np.float64, copy=False)
@@ -152,8 +152,10 @@ class ClusterTotals:
             s = add(weights * scores)
             m, q = add(weights), add(weights * weights)
             ss = s if binary else add(weights * scores * scores)
-        group, cluster = np.divmod(present, max(n_clusters, 1))
-        offsets = np.searchsorted(group, np.arange(n_groups + 1))
+        cluster, offsets = present, np.array([0, len(present)])
+        if n_groups != 1:
+            group, cluster = np.divmod(present, max(n_clusters, 1))
+            offsets = np.searchsorted(group, np.arange(n_groups + 1))
         shape = () if groups is None else (n_groups,)
         return cls(
             shape=shape, offsets=offsets, cluster=cluster, n=n[held], m=m, s=s, ss=ss, q=q,
