@@ -135,6 +135,7 @@ class _Words:
             warn(who(self.sample, groups) + (one(int(groups[0])) if len(groups) == 1 else many), category)
 
     def few(self, h: int) -> str:
+        """Few clusters, and what the interval would be were the ICC known."""
         clusters, effective = int(self.sample.totals.n_clusters[h]), self.found.effective_clusters[h]
         text = f"few clusters ({clusters}"
         if effective < 0.99 * clusters:
@@ -151,6 +152,7 @@ class _Words:
         return text
 
     def dominant(self, h: int) -> str:
+        """The largest cluster and its share."""
         largest = self.sample.cluster_label(int(self.found.largest[h]))
         return (
             f"the largest cluster of {self.sample.cluster!r}, {largest!r}, holds {self.found.largest_share[h]:.1%} of the "
@@ -158,6 +160,7 @@ class _Words:
         )
 
     def degenerate(self, h: int) -> str:
+        """Equal scores or equal cluster rates."""
         value = float(np.ravel(self.result.estimate)[h])
         one = self.sample.totals.one(h)
         constant = bool(np.isclose(one.ss.sum() * one.m.sum(), one.s.sum() ** 2, rtol=1e-12))
@@ -169,6 +172,7 @@ class _Words:
         return f"{what}, so the data cannot tell how clustered they are."
 
     def rare(self, h: int) -> str:
+        """Where the rarer outcome occurs."""
         count = int(self.found.rare_clusters[h])
         what = (
             f"the rarer outcome occurs in {count} cluster(s) only" if count else "no score lies near the far end of [0, 1]"
@@ -176,24 +180,28 @@ class _Words:
         return f"{what}; a cluster of the kind that was not seen could move the rate."
 
     def guard(self, h: int) -> str:
+        """Why the guard widened the interval."""
         return (
             "the clusters vary by more than one ICC explains (correlation of rate and size "
             f"{self.found.size_correlation[h]:+.2f}), so the interval was widened to Korn and Graubard's on CR2."
         )
 
     def singletons(self, _: int) -> str:
+        """Clusters of one score each."""
         return (
             f"every cluster of {self.sample.cluster!r} holds one score, so the scores count as independent. Is it the item's "
             f"own id rather than what the items share?{self.sample.hint}"
         )
 
     def fallback(self, h: int) -> str:
+        """What stands in for a variance of zero."""
         return (
             f"the variance that {self.result.method} estimates is zero, which is no certainty: the interval counts each "
             f"cluster as one item (n_eff = {self.found.effective_clusters[h]:.4g})."
         )
 
     def bootstrap(self, h: int) -> str:
+        """A bootstrap outside its rule, with the default beside it."""
         default = rate(
             self.sample.totals.one(h),
             alternative=self.options.alternative,

@@ -49,8 +49,9 @@ def encode(values: Any, name: str) -> Codes:
     if isinstance(dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)
         labels = category.categories
-        _warn_lookalikes(labels, name)
-        return Codes(codes=np.asarray(category.codes, dtype=np.int64), size=len(labels), label=labels.__getitem__)
+        codes = np.asarray(category.codes, dtype=np.int64)
+        _warn_lookalikes(labels[np.unique(codes[codes >= 0])], name)
+        return Codes(codes=codes, size=len(labels), label=labels.__getitem__)
     if isinstance(dtype, np.dtype) and dtype.kind in "iu" and len(values):
         numbers = np.asarray(values)
         low, high = int(numbers.min()), int(numbers.max())

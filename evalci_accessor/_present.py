@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from evalci_accessor._sample import Sample
 from evalci_accessor._typing import Alternative, IccMethod, ProportionMethod
 from evalci_accessor._warn import examples, warn
 from evalci_accessor.stats._results import DesignResult, RateResult
-from evalci_accessor.stats._validate import check_level, check_option, tail
-from evalci_accessor.stats.clustered import BINOMIAL_METHODS, rate, resolve_method
+from evalci_accessor.stats._validate import check_option, tail
+from evalci_accessor.stats.clustered import BINOMIAL_METHODS, rate
 from evalci_accessor.stats.design import design
 from evalci_accessor.stats.moments import RARE_CLUSTERS, moments, rare_outcomes
-from evalci_accessor.stats.proportion import independent_result, one_sided, proportion_limits
+from evalci_accessor.stats.proportion import proportion
 
 ESTIMATE_COLUMNS = (
     "estimate", "std_error", "ci_low", "ci_high", "df", "n", "n_clusters", "cluster", "icc", "design_effect", "n_eff",
@@ -35,7 +34,6 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
     t = sample.totals
     if options.method in BINOMIAL_METHODS:
         refuse_open_scale(sample, options.method)
-    resolve_method(options.method, bounded=t.bounded)
     outside = tail(options.confidence_level, options.alternative)
     refuse_single_clusters(sample)
     mo = moments(t)
@@ -53,27 +51,14 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
 def naive(sample: Sample, *, method: ProportionMethod, alternative: Alternative, confidence_level: float) -> RateResult:
     """Textbook interval of each group: the totals hold a single cluster a group, and every score counts for itself."""
     check_option(method, ProportionMethod, "method")
-    outside, level = tail(confidence_level, alternative), check_level(confidence_level)
-    t = sample.totals
     refuse_open_scale(sample, method)
-    mo = moments(t)
-    limits = proportion_limits(mo.p, mo.n, method, outside)
-    low, high = one_sided(*limits, alternative)
-    with np.errstate(invalid="ignore"):
-        std_error = np.where((mo.p > 0) & (mo.p < 1), np.sqrt(mo.srs_variance), np.nan)
-    flat = independent_result(mo.p, std_error, low, high, mo.n, method=method, confidence_level=level)
-    shaped: dict[str, Any] = {
-        field.name: np.reshape(getattr(flat, field.name), t.shape)
-        for field in dataclasses.fields(flat)
-        if isinstance(getattr(flat, field.name), np.ndarray)
-    }
-    result = dataclasses.replace(flat, **shaped)
+    result = proportion(sample.totals, method=method, alternative=alternative, confidence_level=confidence_level)
     warn_missing(sample)
     if method == "wald":
-        empty = np.flatnonzero((mo.n > 0) & ((mo.p <= 0) | (mo.p >= 1)))
-        if len(empty):
+        flat = np.flatnonzero(np.isin(np.ravel(result.estimate), (0, 1)))
+        if len(flat):
             warn(
-                f"{who(sample, empty)}all scores are equal, where the Wald interval has no width; that is no certainty. "
+                f"{who(sample, flat)}all scores are equal, where the Wald interval has no width; that is no certainty. "
                 "Use method='wilson'.",
                 ex.DegenerateRateWarning,
             )

@@ -119,6 +119,26 @@ def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: An
     return ~missing
 
 
+def screen(
+    scores: FloatArray, absent: BoolArray | None, name: str, nan_policy: NanPolicy, where: Any
+) -> tuple[BoolArray | None, BoolArray | None]:
+    """Masks of the scores that count and of those that are missing, None for all and for none.
+
+    ``absent`` marks weights of 0, whose scores do not matter. ``scores`` may be empty where none can be missing.
+    """
+    seen = scores if absent is None or not scores.size else np.where(absent, 0.0, scores)
+    keep = check_scores(seen, name, nan_policy, where)
+    missing = None if keep is None else ~keep
+    if absent is not None and absent.any():
+        keep = ~absent if keep is None else keep & ~absent
+    return keep, missing
+
+
+def in_unit_interval(score_range: tuple[float, float]) -> bool:
+    """Whether the range lies in [0, 1]; so does that of no scores, which is nan."""
+    return not (score_range[0] < 0 or score_range[1] > 1)
+
+
 def sentinel_of(scores: FloatArray) -> tuple[float, int] | None:
     """A lone negative value that fewer than half of the scores have, all others being 0 or more, and its count."""
     negative = scores[scores < 0]

@@ -6,6 +6,8 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
+
 from evalci_accessor.exceptions import EvalCIWarning
 
 _PACKAGE = str(Path(__file__).parent)
@@ -19,6 +21,11 @@ def warn(message: str, category: type[EvalCIWarning]) -> None:
         level += 1
         frame = frame.f_back  # type: ignore[assignment]
     warnings.warn(message, category, stacklevel=level)
+
+
+def plain(value: object) -> object:
+    """A numpy scalar as Python's own, so that it prints as the user wrote it."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def examples(items: object, limit: int = 5, between: str = ", ") -> str:

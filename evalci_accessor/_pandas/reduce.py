@@ -11,9 +11,9 @@ import pandas as pd
 from evalci_accessor._ids import Codes, Groups, encode, group_rows
 from evalci_accessor._pandas.columns import Column, Frame, find, listed
 from evalci_accessor._sample import Sample
-from evalci_accessor._scores import check_scores, checked_weights, sentinel_of, to_float
+from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
-from evalci_accessor._warn import examples
+from evalci_accessor._warn import examples, plain
 from evalci_accessor.exceptions import MissingClusterError, WeightError
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.totals import ClusterTotals
@@ -53,7 +53,7 @@ class Rows:
     @property
     def bounded(self) -> bool:
         """Whether all scores lie in [0, 1]; true without scores."""
-        return not (self.score_range[0] < 0 or self.score_range[1] > 1)
+        return in_unit_interval(self.score_range)
 
     @property
     def n_groups(self) -> int:
@@ -73,12 +73,8 @@ def _at(values: Any, row: int) -> Any:
     return values.iloc[row] if isinstance(values, pd.Series) else values[row]
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _label(keys: list[Column], row: int) -> str:
-    return ", ".join(f"{key.name}={_plain(_at(key.values, row))!r}" for key in keys)
+    return ", ".join(f"{key.name}={plain(_at(key.values, row))!r}" for key in keys)
 
 
 def _refuse_weightless(weights: FloatArray, groups: Groups, keys: list[Column]) -> None:
@@ -95,7 +91,7 @@ def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPol
     column = find(data, score, "score")
 
     def where(row: int) -> str:
-        return f"row {_plain(data.index[row])!r}"
+        return f"row {plain(data.index[row])!r}"
 
     scores = to_float(column.values, column.name)
     weight: FloatArray | None = None
@@ -104,10 +100,7 @@ def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPol
         found = find(data, weights, "weights")
         weight = checked_weights(to_float(found.values, found.name), found.name, where)
         absent = weight == 0  # as if the row were not there, whatever its score
-    keep = check_scores(scores if absent is None else np.where(absent, 0.0, scores), column.name, nan_policy, where)
-    missing = None if keep is None else ~keep
-    if absent is not None and absent.any():
-        keep = ~absent if keep is None else keep & ~absent
+    keep, missing = screen(scores, absent, column.name, nan_policy, where)
     keys = [find(data, spec, "by") for spec in listed(data, by)]
     groups = group_rows([key.values for key in keys], [key.name for key in keys]) if keys else None
     if weight is not None and groups is not None:
@@ -141,7 +134,7 @@ def add_up(data: Frame, rows: Rows, cluster: Column | None) -> Sample:
     )  # fmt: skip
     n_missing, n_lost = _count_missing(rows, coded.codes, totals)
     return Sample(
-        totals=totals, cluster=None if cluster is None else cluster.name, cluster_label=lambda c: _plain(coded.label(c)),
+        totals=totals, cluster=None if cluster is None else cluster.name, cluster_label=lambda c: plain(coded.label(c)),
         group_label=rows.group_label, n_missing=n_missing, n_lost=n_lost,
         score_range=rows.score_range,
         sentinel=None if rows.bounded else sentinel_of(rows.kept(rows.scores)),
@@ -158,7 +151,7 @@ def _refuse_missing(data: Frame, rows: Rows, codes: IntArray, name: str) -> None
     whole = "all" if len(at) == len(codes) else str(len(at))
     raise MissingClusterError(
         f"{whole} of {len(codes)} rows have no cluster id in {name!r}: rows "
-        f"{examples(repr(_plain(data.index[int(row)])) for row in at)}. They are neither one cluster nor none. Leave them out "
+        f"{examples(repr(plain(data.index[int(row)])) for row in at)}. They are neither one cluster nor none. Leave them out "
         f"knowingly with dropna(subset=[{name!r}]), or give each an id of its own if they share nothing."
     )
 

@@ -11,9 +11,9 @@ import xarray as xr
 
 from evalci_accessor._ids import encode
 from evalci_accessor._sample import Sample
-from evalci_accessor._scores import check_scores, checked_weights, sentinel_of, to_float
+from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
-from evalci_accessor._warn import examples
+from evalci_accessor._warn import examples, plain
 from evalci_accessor._xarray.dims import Named
 from evalci_accessor.exceptions import DimensionError, MissingClusterError, WeightError
 from evalci_accessor.stats._validate import BoolArray, IntArray
@@ -56,7 +56,7 @@ class Cells:
     @property
     def bounded(self) -> bool:
         """Whether all scores lie in [0, 1]; true without scores."""
-        return not (self.score_range[0] < 0 or self.score_range[1] > 1)
+        return in_unit_interval(self.score_range)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -74,7 +74,7 @@ def describe(score: xr.DataArray, dims: tuple[Hashable, ...], shape: tuple[int, 
     parts = []
     for dim, i in zip(dims, index, strict=True):
         value = score.indexes[dim][int(i)] if dim in score.indexes else int(i)
-        parts.append(f"{dim}={_item(value)!r}")
+        parts.append(f"{dim}={plain(value)!r}")
     return ", ".join(parts)
 
 
@@ -96,13 +96,9 @@ def read_cells(score: Named, reduced: tuple[Hashable, ...], weights: Named | Non
 
     weight = None if weights is None else _read_weights(weights, array, sizes, kept, n_cells, where)
     absent = None if weight is None else (weight == 0).ravel()  # as if the cell were not there, whatever its score
-    keep: BoolArray | None = None
-    if values.dtype.kind == "f":
-        flat = values.ravel()
-        keep = check_scores(flat if absent is None else np.where(absent, 0.0, flat), score.name, nan_policy, where)
-    missing = None if keep is None else ~keep
-    if absent is not None and absent.any():
-        keep = ~absent if keep is None else keep & ~absent
+    # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
+    floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
+    keep, missing = screen(floats, absent, score.name, nan_policy, where)
     used = values if keep is None else values.ravel()[keep]
     low, high = (float(used.min()), float(used.max())) if used.size else (np.nan, np.nan)
     binary = values.dtype.kind == "b" or not used.size or bool(((used == 0) | (used == 1)).all())
@@ -178,7 +174,7 @@ def add_up(cells: Cells, cluster: Named | None) -> Sample:
         missing = np.broadcast_to(codes, cells.values.shape)[cells.missing]
         n_lost = len(np.setdiff1d(missing[missing >= 0], totals.cluster))
     return Sample(
-        totals=totals, cluster=name, cluster_label=lambda c: _item(label(c)), group_label=cells.group_label,
+        totals=totals, cluster=name, cluster_label=lambda c: plain(label(c)), group_label=cells.group_label,
         n_missing=gone, n_lost=n_lost, hint=_hint(cells), score_range=cells.score_range,
         sentinel=None if cells.bounded else sentinel_of(cells.values if cells.keep is None else cells.values[cells.keep]),
     )  # fmt: skip
@@ -190,10 +186,6 @@ def _hint(cells: Cells) -> str:
         return ""
     both = ", ".join(map(repr, (*cells.reduced, cells.kept[-1])))
     return f" If its scores lie along a dim that was kept, reduce that too, as with dim=({both})."
-
-
-def _item(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _as_ids(array: xr.DataArray) -> Any:

@@ -18,7 +18,7 @@ from evalci_accessor._progress import progress
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import FloatArray
-from evalci_accessor.stats.likelihood import distinct_pairs
+from evalci_accessor.stats.likelihood import distinct_pairs, whole
 from evalci_accessor.stats.moments import Moments
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -181,7 +181,7 @@ def _sixteen_bit_draw(columns: list[np.ndarray], clusters: int) -> Any:
 
 def _canonical(s: FloatArray, m: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Totals up to scale and rounding, so that neither moves the order in which clusters are drawn."""
-    if (s == np.round(s)).all() and (m == np.round(m)).all():
+    if whole(s, m):
         return s, m
     scale = m.mean()
     return np.round(s / scale, 12), np.round(m / scale, 12)

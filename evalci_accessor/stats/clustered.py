@@ -177,8 +177,8 @@ def _averaged(t: ClusterTotals, mo: Moments, outside: float) -> _Answer:
         std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
         # Quasi-counts stand for scores that vary less than 0/1 scores: back to numbers of scores.
         spread = (post.inflation > 1) & (mo.srs_variance > 0)
-        told = np.maximum(mo.n * mo.srs_variance / std_error**2, mo.effective_clusters)
-        n_eff = np.where(spread, told, post.n_eff / post.inflation)
+        of_scores = np.maximum(mo.n * mo.srs_variance / std_error**2, mo.effective_clusters)
+        n_eff = np.where(spread, of_scores, post.n_eff / post.inflation)
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
     return _Answer(
         low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),

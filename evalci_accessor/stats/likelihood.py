@@ -30,10 +30,6 @@ class Pairs:
     m: FloatArray
     count: FloatArray
 
-    @property
-    def whole(self) -> bool:
-        return bool((self.s == np.round(self.s)).all() and (self.m == np.round(self.m)).all())
-
     def thin(self, size: int) -> Pairs:
         """Every so-manieth pair, about ``size`` of them."""
         step = -(-len(self.s) // size)
@@ -67,10 +63,20 @@ class Pairs:
         return Pairs(size[which] * share, size[which], table[held])
 
 
+def whole(s: FloatArray, m: FloatArray) -> bool:
+    """Whether all sums and sizes are whole numbers."""
+    return bool((s == np.round(s)).all() and (m == np.round(m)).all())
+
+
 def distinct_pairs(s: FloatArray, m: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Distinct (s, m) pairs in ascending order, and the number of clusters that have each."""
-    whole = bool((s == np.round(s)).all() and (m == np.round(m)).all())
-    if whole and len(s) and (top := int(m.max()) + 1) * top < max(2**16, 4 * len(s)) and (s >= 0).all() and (s <= m).all():
+    if (
+        whole(s, m)
+        and len(s)
+        and (top := int(m.max()) + 1) * top < max(2**16, 4 * len(s))
+        and (s >= 0).all()
+        and (s <= m).all()
+    ):
         table = np.bincount(m.astype(np.int64) * top + s.astype(np.int64))
         key = np.flatnonzero(table)
         return (key % top).astype(np.float64), (key // top).astype(np.float64), table[key].astype(np.float64)
@@ -89,7 +95,7 @@ def smooth(pairs: Pairs) -> tuple[LogLik, float]:
     s, m, count = pairs.s, pairs.m, pairs.count
     f = m - s
     by_gamma = 2 * _GAMMALN_NS * len(s)
-    if pairs.whole and (s.max() + f.max()) * _LOG_NS < by_gamma:
+    if whole(s, m) and (s.max() + f.max()) * _LOG_NS < by_gamma:
         # prod_{j<s} (p(1-rho) + j rho) over clusters: each factor is shared by all clusters with s > j, and nothing
         # cancels however small rho is.
         def steps(x: FloatArray) -> FloatArray:

@@ -188,7 +188,11 @@ def _too_coarse(weight: FloatArray, span: FloatArray) -> bool:
     top = int(weight.argmax())
     beside = np.delete(weight[max(top - 1, 0) : top + 2], min(top, 1))
     narrow = span.sum() * float((weight**2 / span).sum()) > _PEAKED
-    return narrow or max(weight[0], weight[-1]) > _END or float(weight[top]) > _ALONE * float(beside.max())
+    return (
+        narrow
+        or max(weight[0], weight[-1]) > min(_END, 2 / len(weight))
+        or float(weight[top]) > _ALONE * float(beside.max())
+    )
 
 
 def _nodes(low: float, high: float, size: int) -> FloatArray:
@@ -233,6 +237,10 @@ def icc_posterior(s: object, m: object, *, mixture: bool = True, n_nodes: int = 
     ScoreError
         Totals that cannot be.
 
+    Notes
+    -----
+    With singletons only the likelihood does not depend on the ICC, and the posterior is the prior.
+
     Examples
     --------
     >>> import numpy as np
@@ -240,10 +248,6 @@ def icc_posterior(s: object, m: object, *, mixture: bool = True, n_nodes: int = 
     >>> posterior = stats.icc_posterior(np.array([5.0, 5, 0, 0, 5, 0]), np.full(6, 5.0))
     >>> round(posterior.mean, 2)
     0.92
-
-    Notes
-    -----
-    With singletons only the likelihood does not depend on the ICC, and the posterior is the prior.
     """
     sums, sizes = np.broadcast_arrays(as_float(s, "s"), as_float(m, "m"))
     if sums.ndim != 1 or not sums.size or (sizes <= 0).any() or (sums < 0).any() or (sums > sizes * (1 + 1e-12)).any():

@@ -7,8 +7,10 @@ import numpy as np
 from evalci_accessor._typing import Alternative, ProportionMethod
 from evalci_accessor.exceptions import ScoreError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._results import RateResult
+from evalci_accessor.stats._results import RateResult, reshape
 from evalci_accessor.stats._validate import FloatArray, as_float, check_level, check_option, tail
+from evalci_accessor.stats.moments import moments
+from evalci_accessor.stats.totals import ClusterTotals
 
 
 def wald_limits(p: FloatArray, n: FloatArray, z: FloatArray | float) -> tuple[FloatArray, FloatArray]:
@@ -97,7 +99,8 @@ def proportion_ci(
     Returns
     -------
     RateResult
-        ``std_error`` is the standard error of the mean of 0/1 scores, :math:`\sqrt{p(1-p)/(n-1)}`.
+        ``std_error`` is the standard error of the mean of 0/1 scores, :math:`\sqrt{p(1-p)/(n-1)}`;
+        nan where all scores are equal.
 
     Raises
     ------
@@ -131,12 +134,29 @@ def proportion_ci(
     with np.errstate(divide="ignore", invalid="ignore"):
         p = x / n
         std_error = np.sqrt(p * (1 - p) / (n - 1))
-    std_error = np.where(n > 1, std_error, np.nan)
+    std_error = _known(p, np.where(n > 1, std_error, np.nan))
     low, high = one_sided(*proportion_limits(p, n, method, outside), alternative)
-    return independent_result(p, std_error, low, high, n, method=method, confidence_level=check_level(confidence_level))
+    return _independent(p, std_error, low, high, n, method=method, confidence_level=check_level(confidence_level))
 
 
-def independent_result(
+def proportion(
+    t: ClusterTotals, *, method: ProportionMethod, alternative: Alternative, confidence_level: float
+) -> RateResult:
+    """`proportion_ci` on ready totals, in which each score counts for itself whatever its cluster."""
+    outside, mo = tail(confidence_level, alternative), moments(t)
+    low, high = one_sided(*proportion_limits(mo.p, mo.n, method, outside), alternative)
+    parts = (mo.p, _known(mo.p, np.sqrt(mo.srs_variance)), low, high, mo.n)
+    return _independent(
+        *(reshape(part, t.shape) for part in parts), method=method, confidence_level=check_level(confidence_level)
+    )  # fmt: skip
+
+
+def _known(p: FloatArray, std_error: FloatArray) -> FloatArray:
+    """The standard error, but nan where all scores are equal and none can be told."""
+    return np.where((p > 0) & (p < 1), std_error, np.nan)
+
+
+def _independent(
     p: FloatArray,
     std_error: FloatArray,
     low: FloatArray,

@@ -245,3 +245,12 @@ def test_distinct_pairs(whole):
     want, times = np.unique(np.stack([m, s]), axis=1, return_counts=True)
     assert_allclose([sizes, values], want)
     assert (count == times).all()
+
+
+@pytest.mark.parametrize("sizes", [(1e5, 1e5), (3000.0,) * 12, (100.0,) * 3])
+def test_more_nodes_are_never_worse(sizes):
+    """A spike at an ICC of 0 beside a plateau: twice the nodes must look as closely as the default does."""
+    m = np.array(sizes)
+    s = np.round(m / 2) + np.arange(len(m))
+    limits = [slow.limits(s, m, one.rho, one.weight)[:2] for one in (posterior.icc_posterior(s, m, n_nodes=n) for n in (64, 128))]
+    assert_allclose(limits[1], limits[0], atol=1e-7 * (limits[0][1] - limits[0][0]))

@@ -1,6 +1,7 @@
 """Textbook intervals against R, statsmodels and scipy."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats as ss
@@ -115,3 +116,10 @@ def test_errors(count, nobs, options, error, words):
     with pytest.raises(error, match=words) as caught:
         stats.proportion_ci(count, nobs, **options)
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("count", [0, 10])
+def test_equal_scores_have_no_standard_error(count):
+    frame = pd.DataFrame({"score": [count / 10] * 10})
+    assert np.isnan(stats.proportion_ci(count, 10).std_error)
+    assert np.isnan(frame.evalci.proportion_ci()["std_error"].item())
