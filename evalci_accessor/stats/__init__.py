@@ -3,9 +3,12 @@
 Kernels take cluster totals of shape ``(..., G)``, the clusters along the last axis, and return frozen dataclasses.
 """
 
-from evalci_accessor.stats._results import DesignResult, RateResult
+from evalci_accessor.stats._results import DesignResult, DifferenceResult, PairTestResult, RateResult
 from evalci_accessor.stats.clustered import cluster_ci
 from evalci_accessor.stats.design import design_effect
+from evalci_accessor.stats.difference import diff_ci
+from evalci_accessor.stats.multiplicity import adjust_pvalues
+from evalci_accessor.stats.pair_tests import mcnemar
 from evalci_accessor.stats.posterior import IccPosterior, icc_posterior
 from evalci_accessor.stats.proportion import proportion_ci
 from evalci_accessor.stats.totals import ClusterTotals
@@ -13,10 +16,15 @@ from evalci_accessor.stats.totals import ClusterTotals
 __all__ = [
     "ClusterTotals",
     "DesignResult",
+    "DifferenceResult",
     "IccPosterior",
+    "PairTestResult",
     "RateResult",
+    "adjust_pvalues",
     "cluster_ci",
     "design_effect",
+    "diff_ci",
     "icc_posterior",
+    "mcnemar",
     "proportion_ci",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -107,3 +108,99 @@ class DesignResult:
 def reshape(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Give the flat answers of H groups the shape of the groups."""
     return np.asarray(values).reshape(shape)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DifferenceResult:
+    """Difference of two systems on the same items, by pair. Every array has the shape of the pairs.
+
+    Parameters
+    ----------
+    difference : ndarray of float
+        Mean score of the first minus that of the second.
+    std_error : ndarray of float
+        Its standard error; nan where no difference varies and the method can name none.
+    ci_low, ci_high : ndarray of float
+        Limits, in the units of the scores.
+    statistic : ndarray of float
+        The t ratio of the ``cr`` methods, and of the bootstrap the difference over its error; else the standard normal value
+        with the one-sided p-value. Above 0 where the first system is ahead.
+    pvalue : ndarray of float
+        P-value of no difference, on the side asked for.
+    simultaneous_low, simultaneous_high : ndarray of float
+        Limits that hold for all pairs of a family at once; the ordinary ones where none was asked for.
+    margin : float
+        The margin of the claim, 0 without one.
+    verdict : ndarray of str
+        ``"superior"``, ``"inferior"``, ``"noninferior"``, ``"equivalent"``, ``"different"`` or ``"inconclusive"``.
+    pvalue_verdict : ndarray of float
+        P-value of the claim; at or below 1 - confidence_level where the verdict affirms it.
+    n_pairs, n_clusters : int
+        Items that both systems have, and clusters that hold them.
+    method : str
+        What ran.
+    confidence_level : float
+        Nominal level.
+    fallback : ndarray of bool
+        Where no difference varied, so that a pseudo-difference each way stood in for the variance.
+    """
+
+    difference: FloatArray
+    std_error: FloatArray
+    ci_low: FloatArray
+    ci_high: FloatArray
+    statistic: FloatArray
+    pvalue: FloatArray
+    simultaneous_low: FloatArray
+    simultaneous_high: FloatArray
+    margin: float
+    verdict: np.ndarray
+    pvalue_verdict: FloatArray
+    n_pairs: int
+    n_clusters: int
+    method: str
+    confidence_level: float
+    fallback: BoolArray
+
+    def shaped(self, shape: tuple[int, ...]) -> DifferenceResult:
+        """The same with the arrays in the shape of the pairs."""
+        return _shaped(self, shape)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairTestResult:
+    """A test of whether two systems differ on the same items, by pair. Every array has the shape of the pairs.
+
+    Parameters
+    ----------
+    statistic : ndarray of float
+        ``exact``, ``midp``: the items that only the first passed, a binomial count; ``icc_averaged``: the standard normal value
+        with the one-sided p-value; ``sign_flip``: the difference; the others: chi-square on one degree of freedom.
+    pvalue : ndarray of float
+        P-value on the side asked for.
+    null : str
+        The null hypothesis: ``"equal rates"``, or ``"exchangeable systems"`` of the sign-flip test.
+    method : str
+        What ran.
+    alternative : str
+        Its side.
+    """
+
+    statistic: FloatArray
+    pvalue: FloatArray
+    null: str
+    method: str
+    alternative: str
+
+    def shaped(self, shape: tuple[int, ...]) -> PairTestResult:
+        """The same with the arrays in the shape of the pairs."""
+        return _shaped(self, shape)
+
+
+Result = TypeVar("Result", "DifferenceResult", "PairTestResult")
+
+
+def _shaped(result: Result, shape: tuple[int, ...]) -> Result:
+    fields: dict[str, Any] = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    arrays = {name: reshape(value, shape) for name, value in fields.items() if isinstance(value, np.ndarray)}
+    return type(result)(**(fields | arrays))

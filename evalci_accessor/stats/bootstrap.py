@@ -10,6 +10,7 @@ cut or in which order the clusters came.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ _BLOCK, _BLOCK_DRAWS = 256, 2**16  # least resamples, and about how many draws, 
 _DRAWS = 2**16  # indices drawn at a time
 _EXACT = 2**53  # integers up to here are exact in float64
 _TABLE = 2**16  # entries of a table that 16 random bits index
+_COUNTS = 2**18  # counts of draws held at a time
 
 
 def seed_sequence(rng: object) -> np.random.SeedSequence:
@@ -263,3 +265,53 @@ def _exact(s: FloatArray, m: FloatArray, outside: float) -> tuple[float, float, 
     points = [np.searchsorted(cdf, level - 1e-12) for level in (outside, 1 - outside)]
     rates = (np.array(points) + clusters * floor) / m.sum()
     return float(rates[0]), float(rates[1]), float(s.std() / np.sqrt(clusters) / m[0])
+
+
+def mean_replicates(sums: FloatArray, size: FloatArray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
+    """Means of several columns over the same resamples of the clusters, shape (n_resamples, C).
+
+    One matrix of how often each cluster was drawn serves all columns, so that their replicates are matched and their
+    differences those of the pairs.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (G, C)
+        Sums of each cluster.
+    size : ndarray, shape (G,)
+        Items in each cluster.
+    n_resamples : int
+        Number of resamples.
+    seed : SeedSequence
+        Randomness.
+    """
+    clusters = len(size)
+    scale = np.abs(sums).max(initial=0.0) or 1.0
+    # An order of the clusters that neither the order of the rows nor rounding moves.
+    order = np.lexsort((*np.round(sums / scale, 12).T[::-1], size))
+    table = np.column_stack([sums, size])[order]
+    out = np.empty((n_resamples, table.shape[1]))
+    step = max(_COUNTS // clusters, 1)
+    for rows, generator in progress(_blocks(n_resamples, clusters, seed), label="resamples", unit="block"):
+        for start in range(rows.start, rows.stop, step):
+            stop = min(start + step, rows.stop)
+            out[start:stop] = _draw_counts(generator, stop - start, clusters) @ table
+    return out[:, :-1] / out[:, -1:]
+
+
+def _draw_counts(generator: np.random.Generator, rows: int, clusters: int) -> FloatArray:
+    """How often each cluster is drawn in each of some resamples, shape (rows, G)."""
+    if clusters <= _TABLE // 2:
+        index = generator.bit_generator.random_raw(-(-rows * clusters // 4)).view(np.uint16)[: rows * clusters]
+        spare = np.flatnonzero(index >= _TABLE // clusters * clusters)
+        index[spare] = generator.integers(0, clusters, size=len(spare))
+        drawn = _cycle(clusters).take(index, mode="clip")
+    else:
+        drawn = generator.integers(0, clusters, size=rows * clusters)
+    drawn.reshape(rows, clusters)[...] += np.arange(rows)[:, None] * clusters
+    return np.bincount(drawn, minlength=rows * clusters).reshape(rows, clusters).astype(np.float64)
+
+
+@functools.lru_cache(maxsize=4)
+def _cycle(clusters: int) -> np.ndarray:
+    """A table that repeats the clusters, for 16 random bits to index."""
+    return np.resize(np.arange(clusters, dtype=np.int64), _TABLE)

@@ -110,3 +110,11 @@ def satterthwaite_df(t: ClusterTotals, mo: Moments, kind: str) -> FloatArray:
         trace = t.sum(c * h * (1 - h))
         df = trace**2 / (t.sum((c * h * (1 - h)) ** 2) + t.sum(c * h * h) ** 2 - t.sum((c * h * h) ** 2))
     return np.where(mo.clusters > 1, df, np.nan)
+
+
+def bell_mccaffrey_df(share: FloatArray) -> float:
+    r"""Degrees of freedom of CR2 from the clusters' shares h of the items: with :math:`a_g = h_g^2/(1-h_g)`,
+    :math:`1/(\sum h_g^2 + (\sum a_g)^2 - \sum a_g^2)`.
+    """
+    a = share**2 / (1 - share)
+    return float(1 / ((share**2).sum() + a.sum() ** 2 - (a * a).sum()))

@@ -1,0 +1,254 @@
+"""How often each test of two systems on the same items rejects when they do not differ, by seeded simulation at nominal .05.
+
+    python benchmarks/type_one.py --confirm 8         # the whole grid, about 15 minutes of CPU
+    python benchmarks/type_one.py --quick             # a few small cells, seconds
+
+Each cell draws from a seed of its own, so its numbers do not depend on the other cells or on the number of processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import itertools
+import os
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+os.environ.setdefault("TQDM_DISABLE", "1")  # the package's own bars; the one below asks to be shown
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from evalci_accessor import stats
+
+HERE = Path(__file__).resolve().parent
+CSV = HERE / "results" / "type_one.csv"
+TABLE = HERE.parent / "docs" / "explanation" / "type_one_table.md"
+
+SEED = 20_250_311
+LEVEL = 0.95
+DEFAULT = "icc_averaged"
+LIMIT = 0.075
+SIZES = ("equal 5", "log-normal", "dominated")
+CLUSTERS = (5, 8, 12, 20, 40)
+DISAGREEMENT = (0.1, 0.3)
+# How the tendency u of a cluster to favour the first system is drawn; its mean is 0 in each, so the systems do not differ.
+NULLS: dict[str, tuple[tuple[float, float], ...]] = {
+    "no clustering": ((0.0, 1.0),),
+    "exchangeable": ((0.5, 0.5), (-0.5, 0.5)),
+    "exchangeable, whole": ((1.0, 0.5), (-1.0, 0.5)),
+    "asymmetric": ((1 / 3, 0.75), (-1.0, 0.25)),
+}
+# Sizes of a well-known set of 500 coding tasks from 12 repositories, of which one holds 46 %.
+DOMINATED = (231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1)
+_CHUNK, _RESAMPLES = 250, 999
+WORDS = {
+    DEFAULT: "`icc_averaged` (the default)", "asymptotic": "McNemar, clusters ignored", "bootstrap": "percentile cluster bootstrap",
+    "cr1": "`cr1` with t(G - 1)", "cr2": "`cr2` with Bell-McCaffrey t", "obuchowski": "Obuchowski", "durkalski": "Durkalski",
+    "yang": "Yang", "sign_flip": "cluster sign-flip",
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Cell:
+    """One setting of the simulation."""
+
+    null: str
+    sizes: str
+    n_clusters: int
+    disagreement: float
+
+    def seed(self, base: int, stage: int) -> np.random.SeedSequence:
+        key = (list(NULLS).index(self.null), SIZES.index(self.sizes), self.n_clusters, round(1000 * self.disagreement))
+        return np.random.SeedSequence([base, stage, *key])
+
+
+def grid(*, quick: bool = False) -> list[Cell]:
+    """Every null, pattern of sizes, number of clusters, and share of items on which the systems disagree."""
+    if quick:
+        return [Cell("no clustering", "equal 5", 5, 0.3), Cell("asymmetric", "dominated", 12, 0.3)]
+    return sorted(Cell(*one) for one in itertools.product(NULLS, SIZES, CLUSTERS, DISAGREEMENT))
+
+
+def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
+    """Sizes of the clusters, the same in every replicate of the cell."""
+    g = cell.n_clusters
+    if cell.sizes == "equal 5":
+        return np.full(g, 5)
+    if cell.sizes == "log-normal":
+        return np.maximum(1, np.round(8 * np.exp(rng.normal(size=g)))).astype(int)
+    largest, *rest = DOMINATED
+    others = np.resize(rest, g - 1)
+    return np.concatenate([[round(others.sum() * largest / sum(rest))], others])
+
+
+def draw(cell: Cell, sizes: np.ndarray, replicates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Items that only the first and only the second passed, shape (replicates, G); the expected difference is 0."""
+    values, chances = zip(*NULLS[cell.null], strict=True)
+    u = rng.choice(values, p=chances, size=(replicates, len(sizes)))
+    disagree = rng.binomial(sizes, cell.disagreement, size=u.shape)
+    only_a = rng.binomial(disagree, (1 + u) / 2)
+    return only_a, disagree - only_a
+
+
+def rejections(b: np.ndarray, c: np.ndarray, m: np.ndarray, method: str, seed: np.random.SeedSequence) -> np.ndarray:
+    """Whether each replicate is found different at the nominal level."""
+    alpha, found = 1 - LEVEL, []
+    parts = range(0, len(b), _CHUNK)
+    for start, child in zip(parts, seed.spawn(len(parts)), strict=True):
+        rows = slice(start, start + _CHUNK)
+        if method == "asymptotic":
+            p = stats.mcnemar(b[rows].sum(axis=1), c[rows].sum(axis=1), method=method).pvalue
+        elif method in ("cr1", "cr2"):
+            p = stats.diff_ci(b[rows], c[rows], m, method=method, confidence_level=LEVEL).pvalue
+        elif method == "bootstrap":
+            result = stats.diff_ci(b[rows], c[rows], m, method="bootstrap_percentile", n_resamples=_RESAMPLES, rng=child)
+            found.append((result.ci_low > 1e-12) | (result.ci_high < -1e-12))
+            continue
+        else:
+            p = stats.mcnemar(b[rows], c[rows], m, method=method, rng=child).pvalue
+        found.append(p <= alpha * (1 + 1e-9))
+    return np.concatenate(found)
+
+
+def simulate(cell: Cell, replicates: int, *, seed: int = SEED, stage: int = 0, methods: str = "all") -> list[dict]:
+    """Rejection rate of every method in one cell: one record a method."""
+    size_seed = cell.seed(seed, 0).spawn(1)[0]  # the same sizes at every stage
+    draw_seed, resample_seed = cell.seed(seed, stage).spawn(3)[1:]
+    m = cluster_sizes(cell, np.random.default_rng(size_seed))
+    b, c = draw(cell, m, replicates, np.random.default_rng(draw_seed))
+    records = []
+    for method in [DEFAULT] if methods == "default" else WORDS:
+        share = float(rejections(b, c, m, method, resample_seed).mean())
+        records.append(
+            {
+                **dataclasses.asdict(cell), "effective_clusters": m.sum() ** 2 / (m**2).sum(), "method": method, "stage": stage,
+                "seed": seed, "replicates": replicates, "type_one": share,
+                "type_one_se": np.sqrt(share * (1 - share) / replicates),
+            }
+        )  # fmt: skip
+    return records
+
+
+def _job(job: tuple[Cell, int, int, int, str]) -> list[dict]:
+    cell, replicates, seed, stage, methods = job
+    return simulate(cell, replicates, seed=seed, stage=stage, methods=methods)
+
+
+def run(
+    cells: list[Cell], replicates: int, *, seed: int = SEED, stage: int = 0, methods: str = "all", processes: int = 1,
+    bar: bool = True,
+) -> Iterator[list[dict]]:  # fmt: skip
+    """Simulate cells, handing on the records of each as soon as it is done."""
+    jobs = [(cell, replicates, seed, stage, methods) for cell in cells]
+    with tqdm(total=len(jobs), desc="cells", unit="cell", disable=not bar) as progress:
+        if processes == 1:
+            for job in jobs:
+                yield _job(job)
+                progress.update()
+            return
+        with concurrent.futures.ProcessPoolExecutor(processes) as pool:
+            try:
+                for done in concurrent.futures.as_completed([pool.submit(_job, job) for job in jobs]):
+                    yield done.result()
+                    progress.update()
+            except (KeyboardInterrupt, GeneratorExit):
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+_KEYS = [field.name for field in dataclasses.fields(Cell)]
+
+
+def collect(records: list[dict], output: Path | None) -> pd.DataFrame:
+    """Records as a sorted frame, written if there is a place for it."""
+    frame = pd.DataFrame(records).sort_values(["stage", *_KEYS, "method"], ignore_index=True)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        partial = output.with_suffix(".part")
+        frame.to_csv(partial, index=False, float_format="%.10g", lineterminator="\n")
+        partial.replace(output)
+    return frame
+
+
+def highest(frame: pd.DataFrame, number: int) -> list[Cell]:
+    """The cells in which the default rejects most."""
+    own = frame[(frame["method"] == DEFAULT) & (frame["stage"] == 0)]
+    rows = own.sort_values(["type_one", *_KEYS], ascending=[False, *[True] * len(_KEYS)])[:number]
+    return [Cell(*row) for row in rows[_KEYS].itertuples(index=False)]
+
+
+def _markdown(header: list[str], body: list[list[object]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in body])
+
+
+def summary(frame: pd.DataFrame, command: str) -> str:
+    """The page of tables; it has no headings, so that another page can include it anywhere."""
+    main = frame[frame["stage"] == 0]
+    cells = len(main[_KEYS].drop_duplicates())
+    replicates = int(main["replicates"].max())
+    made = (
+        f"Made by `{command}` with seed {int(main['seed'].iloc[0])}: {cells} cells of {replicates:,} replicates ({_RESAMPLES} resamples "
+        f"for the bootstrap). The nominal level is {1 - LEVEL:.2f}, and the standard error of a rate of .05 is "
+        f"{np.sqrt(0.05 * 0.95 / replicates):.4f}, so the highest of many cells is partly luck."
+    )
+    body: list[list[object]] = []
+    for method, words in WORDS.items():
+        part = main[main["method"] == method]
+        row: list[object] = [words, f"{part['type_one'].max():.3f}", f"{part['type_one'].mean():.3f}"]
+        row.append(f"{100 * (part['type_one'] > LIMIT).mean():.0f} %")
+        row += [f"{part.loc[part['null'] == null, 'type_one'].max():.3f}" for null in NULLS]
+        body.append(row)
+    out = [textwrap.fill(made, 120), ""]
+    out += [_markdown(["method", "highest", "mean", f"cells over {LIMIT}", *(f"highest, {null}" for null in NULLS)], body), ""]
+    own = main[main["method"] == DEFAULT]
+    table = own.pivot_table(index="n_clusters", columns=["sizes"], values="type_one", aggfunc="max").reindex(columns=list(SIZES))
+    rows = [[str(g), *(f"{x:.3f}" for x in row)] for g, row in zip(table.index, table.to_numpy(), strict=True)]
+    out += ["**The default, by number of clusters and their sizes: highest**", "", _markdown(["clusters", *SIZES], rows), ""]
+    again = frame[(frame["stage"] == 1) & (frame["method"] == DEFAULT)].sort_values("type_one", ascending=False)
+    if len(again):
+        before = own.set_index(_KEYS)["type_one"]
+        rows = [
+            [*(str(row[key]) for key in _KEYS), f"{before[tuple(row[_KEYS])]:.3f}", f"{row['type_one']:.3f}"]
+            for _, row in again.iterrows()
+        ]
+        title = f"**The highest cells of the default again, with fresh draws ({int(again['replicates'].max()):,} replicates)**"
+        out += [title, "", _markdown(["null", "sizes", "clusters", "disagreement", "first", "again"], rows), ""]
+    return "\n".join(out)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replicates", type=int, default=20_000)
+    parser.add_argument("--confirm", type=int, default=0, help="cells to simulate again with fresh draws")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--quick", action="store_true", help="a few cells; the numbers mean nothing")
+    parser.add_argument("--output", type=Path, default=CSV)
+    parser.add_argument("--table", type=Path, default=TABLE)
+    options = parser.parse_args(arguments)
+    replicates = 50 if options.quick else options.replicates
+    records: list[dict] = []
+    for done in run(grid(quick=options.quick), replicates, processes=options.processes):
+        records += done
+        collect(records, options.output)
+    frame = collect(records, options.output)
+    again = highest(frame, options.confirm)
+    for done in run(again, replicates, stage=1, methods="default", processes=options.processes) if again else ():
+        records += done
+    frame = collect(records, options.output)
+    command = "python benchmarks/type_one.py" + (f" --confirm {options.confirm}" if options.confirm else "")
+    page = summary(frame, command)
+    options.table.write_text(page, encoding="utf-8")
+    print(page)
+
+
+if __name__ == "__main__":
+    main()

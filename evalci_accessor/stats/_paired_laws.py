@@ -1,0 +1,253 @@
+"""How far each method lets the difference of two systems lie: its limits at any tail probability, and its tails at any null."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+
+import numpy as np
+
+from evalci_accessor.stats import _special as special
+from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats.matched import PairTotals
+from evalci_accessor.stats.moments import bell_mccaffrey_df
+from evalci_accessor.stats.paired_posterior import PairPosterior
+from evalci_accessor.stats.proportion import wilson_limits
+from evalci_accessor.stats.tango import tango_limits, tango_z
+
+_ROUNDING = 1e-20  # share of the mean square below which a variance is rounding
+_FEW_CLUSTERS = 6  # the least number of which all side with one system by chance less often than one time in twenty
+_FAR = 38.0  # normal quantile beyond which a tail is 0 in float64
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Law(abc.ABC):
+    """What a method says of the difference of each of P pairs."""
+
+    std_error: FloatArray
+
+    @abc.abstractmethod
+    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+        """Limits that leave ``outside`` on either side."""
+
+    @abc.abstractmethod
+    def log_tail(self, null: float) -> FloatArray:
+        """Log of the p-value of "the difference is greater than ``null``"; the other side has the negated law's."""
+
+    @abc.abstractmethod
+    def negated(self) -> Law:
+        """The law of the difference taken the other way round."""
+
+    def tails(self, null: float) -> tuple[FloatArray, FloatArray]:
+        """P-values of "greater than ``null``" and of "less than ``null``"."""
+        return np.exp(self.log_tail(null)), np.exp(self.negated().log_tail(-null))
+
+
+def _log_upper(z: FloatArray, df: float = np.inf) -> FloatArray:
+    """Log of the probability above z under the t law, the normal one for infinite df."""
+    if np.isinf(df):
+        return np.asarray(special.log_ndtr(-z), dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(special.stdtr(df, -z)), dtype=np.float64)
+
+
+def _quantile(df: float, outside: float) -> float:
+    """The value above which the t law leaves ``outside``."""
+    return float(-special.ndtri(outside) if np.isinf(df) else -special.stdtrit(df, outside))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoreLaw(Law):
+    """Tango's score statistic, averaged over the effective shares of the items; a single share of 1 is Tango's own.
+
+    Under six clusters t on G - 1 degrees of freedom takes the place of the normal law (``df`` is infinite for the latter): all of
+    them may side with one system by chance more than one time in twenty, which looks like no clustering at all.
+    """
+
+    b: FloatArray
+    c: FloatArray
+    n: float
+    share: FloatArray
+    weight: FloatArray
+    df: float
+
+    @classmethod
+    def of(cls, t: PairTotals, posterior: PairPosterior | None) -> ScoreLaw:
+        """The law of the totals."""
+        one = np.ones((len(t.total), 1))
+        share, weight, mean, df = one, one, one[:, 0], np.inf
+        if posterior is not None:
+            share, weight, mean = posterior.share, posterior.weight, posterior.mean_share
+            df = t.n_clusters - 1.0 if t.n_clusters < _FEW_CLUSTERS else np.inf
+        variance = (t.square / t.n - t.mean**2) / (t.n * mean)
+        error = np.sqrt(np.where(variance > 0, variance, np.nan))
+        return cls(std_error=error, b=t.only_a, c=t.only_b, n=float(t.n), share=share, weight=weight, df=df)
+
+    def negated(self) -> ScoreLaw:
+        """The law with the systems exchanged."""
+        return dataclasses.replace(self, b=self.c, c=self.b)
+
+    def log_tail(self, null: float) -> FloatArray:
+        """Log of the averaged normal tail."""
+        z = tango_z(self.b, self.c, self.n, null)[:, None] * np.sqrt(self.share)
+        with np.errstate(divide="ignore"):
+            return np.asarray(special.logsumexp(_log_upper(z, self.df), b=self.weight, axis=1), dtype=np.float64)
+
+    def critical(self, outside: float) -> FloatArray:
+        """The plain score statistic beyond which the averaged tail is less than ``outside``."""
+        start = _quantile(self.df, outside)
+        if self.share.shape[1] == 1:
+            return start / np.sqrt(self.share[:, 0])
+        from scipy.optimize import elementwise
+
+        root = np.sqrt(self.share)
+
+        def excess(z: FloatArray, i: FloatArray) -> FloatArray:
+            at = i.astype(np.int64)
+            return np.asarray((self.weight[at] * np.exp(_log_upper(z[:, None] * root[at], self.df))).sum(axis=1) - outside)
+
+        index = np.arange(len(root), dtype=np.float64)
+        ends = (start / root.max(axis=1) * (1 - 1e-12), start / root.min(axis=1) * (1 + 1e-12))
+        found = elementwise.find_root(excess, ends, args=(index,), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
+        return np.asarray(found.x)
+
+    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+        """Tango's limits at the averaged critical value."""
+        if outside >= 0.5:
+            return self.b / self.n - self.c / self.n, self.b / self.n - self.c / self.n
+        return tango_limits(self.b, self.c, self.n, self.critical(outside))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PivotLaw(Law):
+    """A centre, a standard error, and a t (or, with infinite df, normal) quantile."""
+
+    centre: FloatArray
+    df: float
+    bound: float
+
+    def negated(self) -> PivotLaw:
+        """The law with the systems exchanged."""
+        return dataclasses.replace(self, centre=-self.centre)
+
+    def log_tail(self, null: float) -> FloatArray:
+        """Log of the t tail."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = (self.centre - null) / self.std_error
+        return _log_upper(ratio, self.df)
+
+    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+        """Centre minus and plus the quantile, cut to what a difference can be."""
+        half = _quantile(self.df, outside) * self.std_error
+        return np.clip(self.centre - half, -self.bound, self.bound), np.clip(self.centre + half, -self.bound, self.bound)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NewcombeLaw(Law):
+    """Newcombe's square-and-add of two Wilson limits, with the correlation of the systems (his method 10)."""
+
+    first: FloatArray  # passes of the first system, by pair
+    second: FloatArray
+    n: float
+    phi: FloatArray
+
+    @classmethod
+    def of(cls, t: PairTotals, both: FloatArray) -> NewcombeLaw:
+        """The law of the totals, of which it needs the items that both passed, too."""
+        n, first, second = float(t.n), both + t.only_a, both + t.only_b
+        cross = both * (n - both - t.only_a - t.only_b) - t.only_a * t.only_b
+        scale = np.sqrt(first * (n - first) * second * (n - second))
+        # A positive cross product is taken n/2 nearer to 0, but not beyond.
+        corrected = np.where(cross > 0, np.maximum(cross - n / 2, 0.0), cross)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            phi = np.where(scale > 0, corrected / scale, 0.0)
+        variance = (t.square / n - t.mean**2) / n
+        return cls(std_error=np.sqrt(np.where(variance > 0, variance, np.nan)), first=first, second=second, n=n, phi=phi)
+
+    def negated(self) -> NewcombeLaw:
+        """The law with the systems exchanged."""
+        return dataclasses.replace(self, first=self.second, second=self.first)
+
+    def _lower(self, z: FloatArray) -> FloatArray:
+        n = np.full(self.first.shape, self.n)
+        p1, p2 = self.first / self.n, self.second / self.n
+        down, up = p1 - wilson_limits(p1, n, z)[0], wilson_limits(p2, n, z)[1] - p2
+        return np.asarray(p1 - p2 - np.sqrt(np.maximum(down**2 - 2 * self.phi * down * up + up**2, 0.0)))
+
+    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+        """Both limits."""
+        z = np.full(self.first.shape, float(-special.ndtri(outside)))
+        return self._lower(z), -self.negated()._lower(z)
+
+    def log_tail(self, null: float) -> FloatArray:
+        """Log of the tail at which the limit nearer to the null just reaches it."""
+        difference = (self.first - self.second) / self.n
+        above, out = difference > null, np.full(difference.shape, np.log(0.5))
+        z = self._reach(null)
+        other = self.negated()._reach(-null)
+        out = np.where(above, _log_upper(z), out)
+        return np.where(difference < null, _log_upper(-other), out)
+
+    def _reach(self, null: float) -> FloatArray:
+        """The z at which the lower limit is the null, by bisection: it falls as z grows."""
+        low, high = np.zeros(self.first.shape), np.full(self.first.shape, _FAR)
+        for _ in range(60):
+            middle = (low + high) / 2
+            above = self._lower(middle) > null
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return low
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReplicateLaw(Law):
+    """Bootstrap replicates of the difference, shape (P, B)."""
+
+    replicates: FloatArray
+
+    def negated(self) -> ReplicateLaw:
+        """The law with the systems exchanged."""
+        return dataclasses.replace(self, replicates=-self.replicates)
+
+    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+        """Percentiles."""
+        low, high = np.quantile(self.replicates, (outside, 1 - outside), axis=1)
+        return low, high
+
+    def log_tail(self, null: float) -> FloatArray:
+        """Share of the replicates at or below the null; the estimate itself counts as one, so it is never 0."""
+        beyond = (self.replicates <= null + 1e-12).sum(axis=1)
+        return np.asarray(np.log((1 + beyond) / (1 + self.replicates.shape[1])))
+
+
+def cr_law(t: PairTotals, kind: str) -> tuple[PivotLaw, BoolArray]:
+    r"""A t law on a cluster-robust variance of the mean difference, and where that was zero.
+
+    ``"cr2"`` uses Bell and McCaffrey's degrees of freedom, the others G - 1. Where no difference varies, one pseudo-difference
+    of the full span each way stands in: :math:`v_0 = 2/(n+2)` spans squared, on the effective number of clusters.
+    """
+    power = {"cr0": 0.0, "cr1": 0.0, "cr2": -1.0, "cr3": -2.0}[kind]
+    clusters = t.n_clusters
+    if t.size is None or t.d is None:
+        variance = np.maximum(t.square - t.total**2 / t.n, 0.0) / t.n**2 * (1 - 1 / t.n) ** power
+        df = float(clusters - 1)
+    else:
+        h = t.size / t.n
+        c = (1 - h) ** power
+        variance = ((t.d - t.mean[:, None] * t.size) ** 2 * c).sum(axis=1) / t.n**2
+        df = bell_mccaffrey_df(h) if kind == "cr2" else float(clusters - 1)
+    if kind == "cr1":
+        variance = variance * clusters / (clusters - 1)
+    flat = variance <= _ROUNDING * t.square / t.n
+    spare = 2 * t.span**2 / (t.n + 2) / t.effective_clusters
+    error = np.sqrt(np.where(flat, spare if spare > 0 else np.nan, variance))
+    bound = 1.0 if t.bounded else np.inf
+    return PivotLaw(std_error=error, centre=t.mean, df=df, bound=bound), flat
+
+
+def adjusted_wald(t: PairTotals, pseudo: float) -> PivotLaw:
+    """Wald's interval with pseudo-items: Bonett and Price add 1 to each discordant count, Agresti and Min .5 to all cells."""
+    n = t.n + 2.0
+    b, c = t.only_a + pseudo, t.only_b + pseudo
+    centre = (b - c) / n
+    error = np.sqrt(np.maximum((b + c) / n - centre**2, 0.0) / n)
+    return PivotLaw(std_error=error, centre=centre, df=np.inf, bound=1.0)

@@ -1,0 +1,265 @@
+"""The difference of two systems on the same items: interval, p-value, and the verdict against a margin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalci_accessor._typing import Alternative, Claim, DiffMethod
+from evalci_accessor.exceptions import ClusterError, MethodError, ScoreRangeError
+from evalci_accessor.stats import _special as special
+from evalci_accessor.stats._paired_laws import Law, NewcombeLaw, PivotLaw, ReplicateLaw, ScoreLaw, adjusted_wald, cr_law
+from evalci_accessor.stats._results import DifferenceResult
+from evalci_accessor.stats._validate import (
+    BoolArray,
+    FloatArray,
+    as_float,
+    check_level,
+    check_option,
+    check_resamples,
+    tail,
+)
+from evalci_accessor.stats.bootstrap import mean_replicates, seed_sequence
+from evalci_accessor.stats.matched import PairTotals
+from evalci_accessor.stats.paired_posterior import pair_posterior
+from evalci_accessor.stats.proportion import one_sided
+
+INDEPENDENT = ("tango", "newcombe", "bonett_price", "agresti_min")
+BINARY = ("icc_averaged", *INDEPENDENT)
+
+
+def diff_ci(
+    only_a: object,
+    only_b: object,
+    size: object,
+    *,
+    both: object = None,
+    margin: float | None = None,
+    claim: Claim | None = None,
+    method: DiffMethod = "auto",
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    rng: object = None,
+) -> DifferenceResult:
+    r"""Difference of two pass rates on the same items, in clusters or independent.
+
+    Parameters
+    ----------
+    only_a, only_b : array_like, shape (..., G), or (...) without clusters
+        Items that only the first, and only the second system passed.
+    size : array_like, shape (G,), or int without clusters
+        Items in each cluster, or their number where each item stands for itself.
+    both : array_like, shape (...), optional
+        Items that both passed; only ``"newcombe"`` looks at it.
+    margin : float, optional
+        Margin >= 0 of the claim.
+    claim : {"superiority", "noninferiority", "equivalence"}, optional
+        What is to be shown of the first system: superiority by more than the margin, a difference above minus the margin, or
+        one within the margin both ways. Without a margin superiority, two-sided; with one noninferiority.
+    method : str, default "auto"
+        ``"icc_averaged"`` with clusters and ``"tango"`` without. Further ``"cr0"`` to ``"cr3"`` and
+        ``"bootstrap_percentile"``; without clusters ``"newcombe"``, ``"bonett_price"``, ``"agresti_min"``.
+    alternative : {"two-sided", "less", "greater"}
+        Side of the interval and of the p-value.
+    confidence_level : float, default 0.95
+        Nominal level.
+    n_resamples : int, default 9999
+        Resamples of the bootstrap.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Randomness of the bootstrap.
+
+    Returns
+    -------
+    DifferenceResult
+
+    Raises
+    ------
+    ClusterError
+        A single cluster.
+    MethodError
+        An unknown option, a method that does not fit, a margin that cannot be.
+    ScoreError
+        Counts that cannot be.
+
+    Notes
+    -----
+    The default is Tango's score statistic :math:`z(\delta)` on the effective number of items, averaged over the posterior
+    :math:`w_k` of the ICC of the item differences: the lower limit solves
+    :math:`\sum_k w_k \Phi(-\sqrt{f_k} z(\delta)) = \alpha/2` with :math:`f_k = 1/(1 + (n/G^* - 1)\rho_k)`. It assumes that clusters
+    are exchangeable draws, and that their sizes say nothing of the difference.
+
+    References
+    ----------
+    Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample design.
+    Statistics in Medicine 17, 891-908.
+
+    Examples
+    --------
+    >>> from evalci_accessor import stats
+    >>> result = stats.diff_ci([[1, 0, 2, 0, 1, 1]], [[0, 0, 0, 0, 0, 0]], [4, 4, 4, 4, 4, 4])
+    >>> print(f"{result.difference[0]:.3f} [{result.ci_low[0]:.3f}, {result.ci_high[0]:.3f}], p = {result.pvalue[0]:.3f}")
+    0.208 [-0.009, 0.441], p = 0.056
+    """
+    b, c, m = as_float(only_a, "only_a"), as_float(only_b, "only_b"), as_float(size, "size")
+    b, c = np.broadcast_arrays(b, c)
+    shape = b.shape[:-1] if m.ndim else b.shape
+    flat = (-1, len(m)) if m.ndim else (-1,)
+    t = PairTotals.from_counts(b.reshape(flat), c.reshape(flat), m)
+    replicates = None
+    if method == "bootstrap_percentile":
+        d, sizes = (t.d, t.size) if t.d is not None and t.size is not None else _as_items(t)
+        replicates = mean_replicates(d.T, sizes, check_resamples(n_resamples), seed_sequence(rng)).T
+    concordant = None if both is None else np.broadcast_to(as_float(both, "both"), shape).ravel()
+    ran = resolve_diff_method(method, binary=True, clustered=t.size is not None)
+    return infer(
+        t, ran, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
+        both=concordant, replicates=replicates,
+    ).shaped(shape)  # fmt: skip
+
+
+def _as_items(t: PairTotals) -> tuple[FloatArray, FloatArray]:
+    """Differences of independent items, one a cluster."""
+    place = np.arange(t.n)
+    b, c = t.only_a[:, None], t.only_b[:, None]
+    return np.where(place < b, 1.0, np.where(place < b + c, -1.0, 0.0)), np.ones(t.n)
+
+
+def resolve_diff_method(method: DiffMethod, *, binary: bool, clustered: bool) -> str:
+    """The method that runs: ``"auto"`` is told by the scores and by whether there are clusters."""
+    check_option(method, DiffMethod, "method")
+    if method == "auto":
+        return "cr2" if not binary else "icc_averaged" if clustered else "tango"
+    if method in BINARY and not binary:
+        raise ScoreRangeError(
+            f"method={method!r} is for scores of 0 and 1, and these hold others (or repeats of an item were averaged). Use "
+            "method='cr2', the default for such scores, or 'bootstrap_percentile'."
+        )
+    if method in INDEPENDENT and clustered:
+        raise MethodError(
+            f"method={method!r} takes the items as independent, so the clusters would be ignored. Use method='icc_averaged' (the "
+            "default with clusters), which is Tango's score interval under clustering, or leave out cluster= if the items really "
+            "are independent."
+        )
+    if method == "icc_averaged" and not clustered:
+        raise MethodError("method='icc_averaged' needs cluster=; without clusters it is method='tango'.")
+    return str(method)
+
+
+def resolve_claim(margin: float | None, claim: Claim | None, *, bounded: bool) -> tuple[float, Claim]:
+    """Margin and claim after the checks."""
+    if claim is not None:
+        check_option(claim, Claim, "claim")
+    if margin is None:
+        if claim not in (None, "superiority"):
+            raise MethodError(
+                f"claim={claim!r} needs margin=, the largest difference that does not matter (in units of the scores)."
+            )
+        return 0.0, "superiority"
+    is_number = isinstance(margin, (int, float, np.integer, np.floating)) and not isinstance(margin, bool)
+    if not is_number or not 0 <= margin < np.inf:
+        raise MethodError(f"margin={margin!r} must be a number >= 0, in units of the scores (.02 for two points of a rate).")
+    if bounded and margin >= 1:
+        hint = f" Did you mean {margin / 100:g}?" if margin < 100 else ""
+        raise MethodError(f"margin={margin!r} is as wide as the scores, which lie in [0, 1].{hint}")
+    if margin == 0 and claim == "equivalence":
+        raise MethodError(
+            "claim='equivalence' needs a margin above 0: no data can show that two rates are equal to the last digit."
+        )
+    return float(margin), claim or "noninferiority"
+
+
+def law_of(t: PairTotals, method: str, both: FloatArray | None, replicates: FloatArray | None) -> tuple[Law, BoolArray]:
+    """The law that a method gives, and where it had no variance to go by."""
+    nowhere = np.zeros(len(t.total), dtype=bool)
+    if method in ("icc_averaged", "tango"):
+        return ScoreLaw.of(t, pair_posterior(t) if method == "icc_averaged" else None), nowhere
+    if method == "newcombe":
+        if both is None:
+            raise MethodError("method='newcombe' needs the number of items that both systems passed: pass `both`.")
+        return NewcombeLaw.of(t, both), nowhere
+    if method in ("bonett_price", "agresti_min"):
+        return adjusted_wald(t, 1.0 if method == "bonett_price" else 0.5), nowhere
+    if method != "bootstrap_percentile":
+        return cr_law(t, method)
+    assert replicates is not None
+    spare, flat = cr_law(t, "cr2")
+    error = np.where(flat, spare.std_error, replicates.std(axis=1, ddof=1))
+    if flat.any():
+        # Resamples that do not vary are no certainty: the law of the fallback stands in, on a grid of its quantiles.
+        grid = special.stdtrit(spare.df, (np.arange(replicates.shape[1]) + 0.5) / replicates.shape[1])
+        bound = 1.0 if t.bounded else np.inf
+        spread = np.clip(spare.centre[flat, None] + grid * spare.std_error[flat, None], -bound, bound)
+        replicates = replicates.copy()
+        replicates[flat] = spread
+    return ReplicateLaw(std_error=error, replicates=replicates), flat
+
+
+def infer(
+    t: PairTotals,
+    method: str,
+    *,
+    alternative: Alternative,
+    confidence_level: float,
+    margin: float | None,
+    claim: Claim | None,
+    both: FloatArray | None = None,
+    replicates: FloatArray | None = None,
+    simultaneous: float | None = None,
+) -> DifferenceResult:
+    """Interval, p-value and verdict by a resolved method."""
+    width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
+    outside, level = tail(confidence_level, alternative), check_level(confidence_level)
+    if t.n_clusters < 2:
+        raise ClusterError("All items lie in a single cluster, from which no error between clusters can be told.")
+    law, flat = law_of(t, method, both, replicates)
+    bounds = (-1.0, 1.0) if t.bounded else (-np.inf, np.inf)
+    low, high = one_sided(*law.limits(outside), alternative, bounds)
+    wide = (low, high) if simultaneous is None else law.limits(simultaneous)
+    greater, less = law.tails(0.0)
+    pvalue = {"greater": greater, "less": less, "two-sided": np.minimum(2 * np.minimum(greater, less), 1.0)}[alternative]
+    verdict, shown = _verdict(law, t.mean, pvalue, width, claimed, 1 - level, is_open=margin is None)
+    return DifferenceResult(
+        difference=t.mean, std_error=law.std_error, ci_low=low, ci_high=high, statistic=_statistic(law, t),
+        pvalue=pvalue, simultaneous_low=wide[0], simultaneous_high=wide[1], margin=width, verdict=verdict, pvalue_verdict=shown,
+        n_pairs=t.n, n_clusters=t.n_clusters, method=method, confidence_level=level, fallback=flat,
+    )  # fmt: skip
+
+
+def _statistic(law: Law, t: PairTotals) -> FloatArray:
+    """The t ratio of a pivot; else the standard normal value that has the one-sided p-value."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if isinstance(law, PivotLaw):
+            return np.asarray(law.centre / law.std_error)
+        if isinstance(law, ReplicateLaw):
+            return np.asarray(t.mean / law.std_error)
+        up, down = law.log_tail(0.0), law.negated().log_tail(0.0)
+        # The smaller tail in logs, since 1 - p would round to 1.
+        return np.asarray(np.where(up <= down, -special.ndtri_exp(up), special.ndtri_exp(down)))
+
+
+def _verdict(
+    law: Law,
+    mean: FloatArray,
+    pvalue: FloatArray,
+    margin: float,
+    claim: Claim,
+    alpha: float,
+    *,
+    is_open: bool,
+) -> tuple[np.ndarray, FloatArray]:
+    """One word, and the p-value of the claim: above a margin one-sided, equivalence the larger of two one-sided ones."""
+    above, below = law.tails(margin), law.tails(-margin)  # each: greater than, less than
+    if is_open:
+        p = pvalue
+        sure = p <= alpha
+        words = np.where(sure & (mean > 0), "superior", np.where(sure & (mean < 0), "inferior", "inconclusive"))
+        return np.where(np.isnan(p), "", words), p
+    if claim == "equivalence":
+        p, against = np.maximum(below[0], above[1]), np.minimum(above[0], below[1])
+        word, other = "equivalent", "different"
+    elif claim == "noninferiority":
+        p, against, word, other = below[0], below[1], "noninferior", "inferior"
+    else:
+        p, against, word, other = above[0], below[1], "superior", "inferior"
+    words = np.where(p <= alpha, word, np.where(against <= alpha, other, "inconclusive"))
+    return np.where(np.isnan(p), "", words), p

@@ -1,0 +1,224 @@
+"""Do two systems differ on the same items? McNemar's test, and its kin for items in clusters."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from evalci_accessor._typing import Alternative, PairTestMethod
+from evalci_accessor.exceptions import ClusterError, MethodError
+from evalci_accessor.stats import _special as special
+from evalci_accessor.stats._paired_laws import ScoreLaw
+from evalci_accessor.stats._results import PairTestResult
+from evalci_accessor.stats._validate import FloatArray, as_float, check_option, check_resamples
+from evalci_accessor.stats.bootstrap import seed_sequence
+from evalci_accessor.stats.matched import PairTotals
+from evalci_accessor.stats.paired_posterior import pair_posterior
+from evalci_accessor.stats.sign_flip import sign_flip
+
+INDEPENDENT_TESTS = ("exact", "midp", "asymptotic", "corrected")
+
+
+def mcnemar(
+    only_a: object,
+    only_b: object,
+    size: object = None,
+    *,
+    cells: object = None,
+    method: PairTestMethod = "auto",
+    alternative: Alternative = "two-sided",
+    n_resamples: int = 9999,
+    rng: object = None,
+) -> PairTestResult:
+    r"""Test whether two systems pass the same items equally often, from the items on which they disagree.
+
+    Parameters
+    ----------
+    only_a, only_b : array_like, shape (..., G), or (...) without clusters
+        Items that only the first, and only the second system passed.
+    size : array_like, shape (G,), optional
+        Items in each cluster; without it each item stands for itself.
+    cells : array_like, shape (4, ..., G), optional
+        Items that both, only the first, only the second, and neither passed, by cluster; only ``"eliasziw"`` looks at it.
+    method : str, default "auto"
+        Without clusters ``"exact"`` (the default), ``"midp"``, ``"asymptotic"``, ``"corrected"``. With clusters ``"icc_averaged"``
+        (the default), ``"obuchowski"``, ``"durkalski"``, ``"yang"``, ``"eliasziw"``, ``"sign_flip"``.
+    alternative : {"two-sided", "less", "greater"}
+        ``"greater"``: the first system passes more.
+    n_resamples : int, default 9999
+        Sign flips of ``"sign_flip"`` where all are too many.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Randomness of these.
+
+    Returns
+    -------
+    PairTestResult
+
+    Raises
+    ------
+    ClusterError
+        A single cluster.
+    MethodError
+        An unknown option, or a method that does not fit.
+    ScoreError
+        Counts that cannot be.
+
+    Notes
+    -----
+    With :math:`b` and :math:`c` the discordant items: exact, :math:`b` is binomial with :math:`b + c` trials and probability
+    1/2, and the two-sided p is twice the smaller tail, at most 1; mid-p, half the probability of the observed count less in each
+    tail; asymptotic, :math:`(b-c)^2/(b+c)`; corrected, :math:`(|b-c|-1)^2/(b+c)`. They assume independent items.
+
+    With :math:`d_g = b_g - c_g` over the clusters: Obuchowski's chi-square is
+    :math:`\frac{K-1}{K} (\sum d_g)^2 / \sum d_g^2`, Durkalski's :math:`(\sum d_g/m_g)^2 / \sum (d_g/m_g)^2` (which weighs
+    clusters equally, another estimand), Yang's has :math:`\frac12 \sum [(d_g - m_g \hat d)^2 + d_g^2]` in place of Obuchowski's
+    sum, and Eliasziw and Donner's divides McNemar's by an inflation from an ICC (here as clust.bin.pair has it, with a negative
+    ICC taken as 0).
+    Where no item is discordant p is 1 under every method.
+
+    References
+    ----------
+    Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary matched-pairs data. BMC Medical Research
+    Methodology 13, 91. https://doi.org/10.1186/1471-2288-13-91
+
+    Examples
+    --------
+    >>> from evalci_accessor import stats
+    >>> round(float(stats.mcnemar(40, 25).pvalue), 4)
+    0.0817
+    >>> clustered = stats.mcnemar([3, 0, 2, 1], [0, 1, 0, 0], [5, 5, 5, 5])
+    >>> clustered.method, round(float(clustered.pvalue), 2)
+    ('icc_averaged', 0.18)
+    """
+    b, c = np.broadcast_arrays(as_float(only_a, "only_a"), as_float(only_b, "only_b"))
+    clustered = size is not None
+    m = as_float(size, "size") if clustered else np.asarray((b + c).max(initial=0.0))
+    shape = b.shape[:-1] if clustered else b.shape
+    flat = (-1, len(m)) if clustered else (-1,)
+    t = PairTotals.from_counts(b.reshape(flat), c.reshape(flat), m)
+    if cells is not None:
+        import dataclasses
+
+        t = dataclasses.replace(t, cells=as_float(cells, "cells").reshape(4, *flat)[..., m > 0])
+    ran = resolve_test_method(method, clustered=clustered)
+    return pair_test(t, ran, alternative=alternative, n_resamples=n_resamples, seed=seed_sequence(rng)).shaped(shape)
+
+
+def resolve_test_method(method: PairTestMethod, *, clustered: bool) -> str:
+    """The test that runs: ``"auto"`` is told by whether there are clusters."""
+    check_option(method, PairTestMethod, "method")
+    if method == "auto":
+        return "icc_averaged" if clustered else "exact"
+    if clustered and method in INDEPENDENT_TESTS:
+        raise MethodError(
+            f"method={method!r} takes the items as independent, so the clusters would be ignored. Leave method out for the "
+            "test that allows for them, or leave out cluster= if the items really are independent."
+        )
+    if not clustered and method not in INDEPENDENT_TESTS:
+        raise MethodError(f"method={method!r} needs cluster=, what the items share. Without one, use 'exact' or 'midp'.")
+    return str(method)
+
+
+def pair_test(
+    t: PairTotals, method: str, *, alternative: Alternative, n_resamples: int, seed: np.random.SeedSequence
+) -> PairTestResult:
+    """`mcnemar` on ready totals, by a resolved method."""
+    check_option(alternative, Alternative, "alternative")
+    check_resamples(n_resamples)
+    if method not in INDEPENDENT_TESTS and t.n_clusters < 2:
+        raise ClusterError("All items lie in a single cluster, from which no error between clusters can be told.")
+    null = "equal rates"
+    if method in ("exact", "midp"):
+        greater, less = binomial_tails(t.only_a, t.only_b, half=method == "midp")
+        statistic = t.only_a
+        pvalue = _sided(greater, less, alternative)
+    elif method == "icc_averaged":
+        law = ScoreLaw.of(t, pair_posterior(t))
+        greater, less = law.tails(0.0)
+        up, down = law.log_tail(0.0), law.negated().log_tail(0.0)
+        statistic = np.where(up <= down, -special.ndtri_exp(up), special.ndtri_exp(down))
+        pvalue = _sided(greater, less, alternative)
+    elif method == "sign_flip":
+        null = "exchangeable systems"
+        pvalue = sign_flip(t, alternative, n_resamples, seed)
+        statistic = t.mean
+    else:
+        root = _signed_root(t, method)
+        statistic = root**2
+        pvalue = _sided(special.ndtr(-root), special.ndtr(root), alternative)
+    return PairTestResult(
+        statistic=statistic, pvalue=np.where(t.square == 0, 1.0, pvalue), null=null, method=method, alternative=alternative
+    )
+
+
+def _sided(greater: FloatArray, less: FloatArray, alternative: Literal["two-sided", "less", "greater"]) -> FloatArray:
+    if alternative == "two-sided":
+        return np.minimum(2 * np.minimum(greater, less), 1.0)
+    return greater if alternative == "greater" else less
+
+
+def binomial_tails(only_a: FloatArray, only_b: FloatArray, *, half: bool) -> tuple[FloatArray, FloatArray]:
+    """Upper and lower tail of the law of the first's share of the discordant items, a fair coin each; 1 where there is none.
+
+    Mid-p counts half of the observed count's probability.
+    """
+    b, c = np.asarray(only_a, dtype=np.float64), np.asarray(only_b, dtype=np.float64)
+    n = b + c
+    with np.errstate(invalid="ignore"):
+        # P(X >= b) is P(X <= c) by symmetry.
+        greater, less = (np.asarray(special.betainc(n - x, x + 1, 0.5)) for x in (c, b))
+    greater, less = np.where(b == 0, 1.0, greater), np.where(c == 0, 1.0, less)
+    if half:
+        point = np.exp(special.gammaln(n + 1) - special.gammaln(b + 1) - special.gammaln(c + 1) - n * np.log(2))
+        greater, less = (np.where(n > 0, side - point / 2, 1.0) for side in (greater, less))
+    return greater, less
+
+
+def _signed_root(t: PairTotals, method: str) -> FloatArray:
+    """The root of a chi-square, with the sign of the difference; 0 where nothing varies."""
+    d, excess = t.d, t.total
+    if method in ("asymptotic", "corrected"):
+        variance = t.square
+        if method == "corrected":
+            excess = np.sign(excess) * np.maximum(np.abs(excess) - 1, 0.0)
+    elif method == "eliasziw":
+        variance = t.square * _eliasziw_inflation(t)
+    else:
+        assert d is not None
+        assert t.size is not None
+        clusters = len(t.size)
+        if method == "durkalski":
+            rate = d / t.size
+            excess, variance = rate.sum(axis=1), (rate**2).sum(axis=1)
+        else:
+            variance = (d**2).sum(axis=1)
+            if method == "yang":
+                variance = (variance + ((d - t.mean[:, None] * t.size) ** 2).sum(axis=1)) / 2
+            variance = variance * clusters / (clusters - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root: FloatArray = np.where(variance > 0, excess / np.sqrt(variance), 0.0)
+    return root
+
+
+def _eliasziw_inflation(t: PairTotals) -> FloatArray:
+    """Variance inflation from the ICC of the four cells, as clust.bin.pair computes it."""
+    if t.cells is None:
+        raise MethodError("method='eliasziw' needs the four cells of each cluster: pass `cells`.")
+    m, cells = np.asarray(t.size), t.cells
+    clusters, mean_size = len(m), t.n / len(m)
+    n0 = mean_size - ((m - mean_size) ** 2).sum() / (clusters * (clusters - 1) * mean_size)
+    rate = cells.sum(axis=2) / t.n
+    between = ((cells - rate[..., None] * m) ** 2 / m).sum(axis=(0, 2)) / clusters
+    discordant = cells[1] + cells[2]
+    holding = (discordant > 0).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        within = (cells * (m - cells) / m).sum(axis=(0, 2)) / (clusters * (mean_size - 1))
+        rho = (between - within) / (between + (n0 - 1) * within)
+        rho = np.where(rho > 0, rho, 0.0)
+        rho = np.where(rho > 0, 1 / (1 + (rate[1] + rate[2]) * (1 - rho) / rho), 0.0)
+        mean = t.square / holding
+        spread = (discordant**2).sum(axis=1) - holding * mean**2
+        base = mean - np.where(holding > 1, spread / (holding * (holding - 1) * mean), 0.0)
+        inflation = 1 + (base + holding * (mean - base) - 1) * rho
+    return np.where(t.square > 0, inflation, 1.0)

@@ -1,0 +1,154 @@
+r"""Posterior of the intracluster correlation (ICC) of item differences, for many pairs of systems at once.
+
+The differences :math:`d_i \in \{-1, 0, 1\}` of the items get the Gaussian one-way marginal likelihood, in which the mean (flat
+prior) and the variance (:math:`1/\sigma^2`) are integrated out. With :math:`w_g = m_g/(1 + (m_g-1)\rho)`,
+
+.. math:: \log L(\rho) = -\tfrac12 \sum_g \log(1+(m_g-1)\rho) - \tfrac12 (n-G) \log(1-\rho) - \tfrac12 \log\sum_g w_g
+          - \tfrac12 (n-1) \log Q, \qquad Q = \frac{SSW}{1-\rho} + \sum_g w_g (\bar d_g - \mu)^2.
+
+The prior is Beta(1/2, 1/2), that is, flat in :math:`\varphi = \arcsin\sqrt\rho`. Of the clusters only two sums for each distinct
+size matter, so the cost does not grow with their number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats.likelihood import HALF_PI
+from evalci_accessor.stats.matched import PairTotals
+
+N_NODES = 64
+_N_SEARCH = 48  # nodes of the passes that only have to find where the posterior lives
+_DROP = 40.0  # log units below the peak at which it counts as zero
+_CELLS = 2**20  # pairs x nodes x sizes worked on at a time
+_FLAT = 1e-12  # share of the squares below which a sum of squares is rounding
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairPosterior:
+    """Posterior of the ICC of the differences of each pair.
+
+    Parameters
+    ----------
+    rho, weight : ndarray, shape (P, R)
+        Nodes and their probabilities.
+    share : ndarray, shape (P, R)
+        Effective number of items at each node, as a share of their number.
+    """
+
+    rho: FloatArray
+    weight: FloatArray
+    share: FloatArray
+
+    @property
+    def icc(self) -> FloatArray:
+        """Posterior mean of the ICC."""
+        return np.asarray((self.weight * self.rho).sum(axis=1))
+
+    @property
+    def mean_share(self) -> FloatArray:
+        """Harmonic mean of the effective share of the items."""
+        return np.asarray(1 / (self.weight / self.share).sum(axis=1))
+
+
+def pair_posterior(t: PairTotals, *, n_nodes: int = N_NODES) -> PairPosterior:
+    """Posterior of each pair; the prior itself where the differences tell nothing."""
+    if t.size is None or t.d is None or (t.size == 1).all():
+        one = np.ones((len(t.total), 1))
+        return PairPosterior(rho=one / 2, weight=one, share=one)
+    like = _Likelihood.of(t)
+    step = max(_CELLS // (max(n_nodes, _N_SEARCH) * len(like.size)), 1)
+    parts = [_nodes(like.part(slice(start, start + step)), n_nodes) for start in range(0, len(t.total), step)]
+    rho, weight = (np.concatenate(list(part)) for part in zip(*parts, strict=True))
+    return PairPosterior(rho=rho, weight=weight, share=1 / (1 + (t.n / t.effective_clusters - 1) * rho))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Likelihood:
+    """What the likelihood needs: sums over the clusters of each distinct size, of mean differences about the overall mean."""
+
+    size: FloatArray  # (C,)
+    count: FloatArray  # (C,)
+    first: FloatArray  # (P, C)
+    second: FloatArray  # (P, C)
+    within: FloatArray  # (P,)
+    n: float
+
+    @classmethod
+    def of(cls, t: PairTotals) -> _Likelihood:
+        assert t.size is not None
+        assert t.d is not None
+        order = np.argsort(t.size, kind="stable")
+        size, start, count = np.unique(t.size[order], return_index=True, return_counts=True)
+        off = t.d[:, order] / t.size[order] - t.mean[:, None]
+        between = (t.d**2 / t.size).sum(axis=1)
+        within = t.square - between
+        return cls(
+            size=size, count=count.astype(np.float64), first=np.add.reduceat(off, start, axis=1),
+            second=np.add.reduceat(off**2, start, axis=1), within=np.where(within > _FLAT * t.square, within, 0.0), n=float(t.n),
+        )  # fmt: skip
+
+    def part(self, pairs: slice) -> _Likelihood:
+        return dataclasses.replace(self, first=self.first[pairs], second=self.second[pairs], within=self.within[pairs])
+
+    def spread(self) -> FloatArray:
+        """Sum of squares of the cluster means about the overall mean."""
+        return np.asarray((self.second * self.size).sum(axis=1))
+
+    def log(self, phi: FloatArray) -> FloatArray:
+        """Log likelihood at phi = arcsin(sqrt(rho)), shape (P, K)."""
+        rho, rest = np.sin(phi) ** 2, np.cos(phi) ** 2
+        growth = 1 + (self.size - 1) * rho[..., None]
+        weight = self.size / growth
+        total = weight @ self.count
+        first = np.einsum("pkc,pc->pk", weight, self.first)
+        between = np.einsum("pkc,pc->pk", weight, self.second) - first**2 / total
+        q = self.within[:, None] / rest + np.maximum(between, 0.0)
+        clusters = self.count.sum()
+        with np.errstate(divide="ignore"):
+            out = (
+                -np.log(growth) @ self.count - (self.n - clusters) * np.log(rest) - np.log(total) - (self.n - 1) * np.log(q)
+            ) / 2
+        # No difference varies: every ICC is as likely as another.
+        return np.where((self.within + self.spread() <= 0)[:, None], 0.0, out)
+
+
+def _nodes(like: _Likelihood, n_nodes: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of each pair: close together about the peak and ever further apart, inside the window that holds it."""
+    pairs = len(like.within)
+    # With whole clusters that agree and clusters that differ, the posterior is a point at 1.
+    point = (like.within == 0) & (like.spread() > 0)
+    inner = dataclasses.replace(like, within=np.where(point, like.spread(), like.within)) if point.any() else like
+    low, high = np.zeros(pairs), np.full(pairs, HALF_PI)
+    grid = np.arange(_N_SEARCH) + 0.5
+    for _ in range(30):
+        step = (high - low) / _N_SEARCH
+        value = inner.log(low[:, None] + grid * step[:, None])
+        keep = value > value.max(axis=1, keepdims=True) - _DROP
+        first, last = keep.argmax(axis=1), _N_SEARCH - 1 - keep[:, ::-1].argmax(axis=1)
+        narrow = last - first + 1 < _N_SEARCH // 3
+        low, high = np.maximum(low + (first - 1) * step, 0.0), np.minimum(low + (last + 2) * step, HALF_PI)
+        if not narrow.any():
+            break
+    x, w = np.polynomial.legendre.leggauss(n_nodes)
+    phi = low[:, None] + (x + 1) / 2 * (high - low)[:, None]
+    span = np.broadcast_to(w / 2, phi.shape) * (high - low)[:, None]
+    for _ in range(3):
+        value = inner.log(phi)
+        top = value.argmax(axis=1)
+        mass = (np.exp(value - value.max(axis=1, keepdims=True)) * span).sum(axis=1)
+        peak = np.take_along_axis(phi, top[:, None], axis=1)[:, 0]
+        width = mass / np.sqrt(2 * np.pi)
+        ends = np.arcsinh((np.stack([low, high]) - peak) / width)
+        half = (ends[1] - ends[0]) / 2
+        u = ends.mean(axis=0)[:, None] + half[:, None] * x
+        phi = np.clip(peak[:, None] + width[:, None] * np.sinh(u), 0.0, HALF_PI)
+        span = w * (half * width)[:, None] * np.cosh(u)
+    value = inner.log(phi)
+    weight = np.exp(value - value.max(axis=1, keepdims=True)) * span
+    weight /= weight.sum(axis=1, keepdims=True)
+    rho = np.where(point[:, None], 1.0, np.sin(phi) ** 2)
+    return rho, weight
