@@ -1,4 +1,5 @@
-"""How often each test of two systems on the same items rejects when they do not differ, by seeded simulation at nominal .05.
+"""Two systems on the same items, by seeded simulation at nominal .05: how often each test rejects when they do not differ, and
+how often each interval holds a difference that is there.
 
     python benchmarks/type_one.py --confirm 8         # the whole grid, about 15 minutes of CPU
     python benchmarks/type_one.py --quick             # a few small cells, seconds
@@ -46,6 +47,14 @@ NULLS: dict[str, tuple[tuple[float, float], ...]] = {
     "exchangeable, whole": ((1.0, 0.5), (-1.0, 0.5)),
     "asymmetric": ((1 / 3, 0.75), (-1.0, 0.25)),
 }
+# The same where the first system is ahead: always, half of the time, and against a few clusters.
+SHIFTS: dict[str, tuple[tuple[float, float], ...]] = {
+    "one way": ((1.0, 1.0),),
+    "half of the clusters": ((1.0, 0.5), (0.0, 0.5)),
+    "against a tenth": ((1.0, 0.9), (-1.0, 0.1)),
+}
+SETTINGS = NULLS | SHIFTS
+INTERVALS = ("icc_averaged", "bootstrap", "cr1", "cr2")
 # Sizes of a well-known set of 500 coding tasks from 12 repositories, of which one holds 46 %.
 DOMINATED = (231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1)
 _CHUNK, _RESAMPLES = 250, 999
@@ -60,21 +69,28 @@ WORDS = {
 class Cell:
     """One setting of the simulation."""
 
-    null: str
+    setting: str
     sizes: str
     n_clusters: int
     disagreement: float
 
     def seed(self, base: int, stage: int) -> np.random.SeedSequence:
-        key = (list(NULLS).index(self.null), SIZES.index(self.sizes), self.n_clusters, round(1000 * self.disagreement))
+        key = (list(SETTINGS).index(self.setting), SIZES.index(self.sizes), self.n_clusters, round(1000 * self.disagreement))
         return np.random.SeedSequence([base, stage, *key])
+
+    @property
+    def difference(self) -> float:
+        """The true difference."""
+        return self.disagreement * sum(u * chance for u, chance in SETTINGS[self.setting])
 
 
 def grid(*, quick: bool = False) -> list[Cell]:
-    """Every null, pattern of sizes, number of clusters, and share of items on which the systems disagree."""
+    """Every setting, pattern of sizes, number of clusters, and share of items on which the systems disagree."""
     if quick:
-        return [Cell("no clustering", "equal 5", 5, 0.3), Cell("asymmetric", "dominated", 12, 0.3)]
-    return sorted(Cell(*one) for one in itertools.product(NULLS, SIZES, CLUSTERS, DISAGREEMENT))
+        return [
+            Cell("no clustering", "equal 5", 5, 0.3), Cell("asymmetric", "dominated", 12, 0.3), Cell("one way", "equal 5", 8, 0.3)
+        ]  # fmt: skip
+    return sorted(Cell(*one) for one in itertools.product(SETTINGS, SIZES, CLUSTERS, DISAGREEMENT))
 
 
 def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
@@ -90,27 +106,30 @@ def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
 
 
 def draw(cell: Cell, sizes: np.ndarray, replicates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Items that only the first and only the second passed, shape (replicates, G); the expected difference is 0."""
-    values, chances = zip(*NULLS[cell.null], strict=True)
+    """Items that only the first and only the second passed, shape (replicates, G)."""
+    values, chances = zip(*SETTINGS[cell.setting], strict=True)
     u = rng.choice(values, p=chances, size=(replicates, len(sizes)))
     disagree = rng.binomial(sizes, cell.disagreement, size=u.shape)
     only_a = rng.binomial(disagree, (1 + u) / 2)
     return only_a, disagree - only_a
 
 
-def rejections(b: np.ndarray, c: np.ndarray, m: np.ndarray, method: str, seed: np.random.SeedSequence) -> np.ndarray:
-    """Whether each replicate is found different at the nominal level."""
+def misses(
+    b: np.ndarray, c: np.ndarray, m: np.ndarray, method: str, seed: np.random.SeedSequence, difference: float
+) -> np.ndarray:
+    """Whether the test rejects equal rates, or the interval misses the true difference."""
     alpha, found = 1 - LEVEL, []
     parts = range(0, len(b), _CHUNK)
     for start, child in zip(parts, seed.spawn(len(parts)), strict=True):
         rows = slice(start, start + _CHUNK)
         if method == "asymptotic":
             p = stats.mcnemar(b[rows].sum(axis=1), c[rows].sum(axis=1), method=method).pvalue
-        elif method in ("cr1", "cr2"):
-            p = stats.diff_ci(b[rows], c[rows], m, method=method, confidence_level=LEVEL).pvalue
-        elif method == "bootstrap":
-            result = stats.diff_ci(b[rows], c[rows], m, method="bootstrap_percentile", n_resamples=_RESAMPLES, rng=child)
-            found.append((result.ci_low > 1e-12) | (result.ci_high < -1e-12))
+        elif method in INTERVALS:
+            result = stats.diff_ci(
+                b[rows], c[rows], m, method="bootstrap_percentile" if method == "bootstrap" else method, confidence_level=LEVEL,
+                n_resamples=_RESAMPLES, rng=child,
+            )  # fmt: skip
+            found.append((result.ci_low > difference + 1e-12) | (result.ci_high < difference - 1e-12))
             continue
         else:
             p = stats.mcnemar(b[rows], c[rows], m, method=method, rng=child).pvalue
@@ -119,19 +138,19 @@ def rejections(b: np.ndarray, c: np.ndarray, m: np.ndarray, method: str, seed: n
 
 
 def simulate(cell: Cell, replicates: int, *, seed: int = SEED, stage: int = 0, methods: str = "all") -> list[dict]:
-    """Rejection rate of every method in one cell: one record a method."""
+    """Error rate of every method in one cell: one record a method."""
     size_seed = cell.seed(seed, 0).spawn(1)[0]  # the same sizes at every stage
     draw_seed, resample_seed = cell.seed(seed, stage).spawn(3)[1:]
     m = cluster_sizes(cell, np.random.default_rng(size_seed))
     b, c = draw(cell, m, replicates, np.random.default_rng(draw_seed))
     records = []
-    for method in [DEFAULT] if methods == "default" else WORDS:
-        share = float(rejections(b, c, m, method, resample_seed).mean())
+    for method in [DEFAULT] if methods == "default" else WORDS if cell.setting in NULLS else INTERVALS:
+        share = float(misses(b, c, m, method, resample_seed, cell.difference).mean())
         records.append(
             {
                 **dataclasses.asdict(cell), "effective_clusters": m.sum() ** 2 / (m**2).sum(), "method": method, "stage": stage,
-                "seed": seed, "replicates": replicates, "type_one": share,
-                "type_one_se": np.sqrt(share * (1 - share) / replicates),
+                "seed": seed, "replicates": replicates, "missed": share,
+                "missed_se": np.sqrt(share * (1 - share) / replicates),
             }
         )  # fmt: skip
     return records
@@ -181,7 +200,7 @@ def collect(records: list[dict], output: Path | None) -> pd.DataFrame:
 def highest(frame: pd.DataFrame, number: int) -> list[Cell]:
     """The cells in which the default rejects most."""
     own = frame[(frame["method"] == DEFAULT) & (frame["stage"] == 0)]
-    rows = own.sort_values(["type_one", *_KEYS], ascending=[False, *[True] * len(_KEYS)])[:number]
+    rows = own.sort_values(["missed", *_KEYS], ascending=[False, *[True] * len(_KEYS)])[:number]
     return [Cell(*row) for row in rows[_KEYS].itertuples(index=False)]
 
 
@@ -190,38 +209,47 @@ def _markdown(header: list[str], body: list[list[object]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in body])
 
 
+def _by_method(main: pd.DataFrame, settings: list[str], methods: list[str]) -> str:
+    body: list[list[object]] = []
+    main = main[main["setting"].isin(settings)]
+    for method in methods:
+        missed = main.loc[main["method"] == method, "missed"]
+        row: list[object] = [WORDS[method], f"{missed.max():.3f}", f"{missed.mean():.3f}", f"{100 * (missed > LIMIT).mean():.0f} %"]
+        row += [f"{missed[main['setting'] == setting].max():.3f}" for setting in settings]
+        body.append(row)
+    return _markdown(["method", "highest", "mean", f"cells over {LIMIT}", *(f"highest, {setting}" for setting in settings)], body)
+
+
 def summary(frame: pd.DataFrame, command: str) -> str:
     """The page of tables; it has no headings, so that another page can include it anywhere."""
     main = frame[frame["stage"] == 0]
     cells = len(main[_KEYS].drop_duplicates())
     replicates = int(main["replicates"].max())
     made = (
-        f"Made by `{command}` with seed {int(main['seed'].iloc[0])}: {cells} cells of {replicates:,} replicates ({_RESAMPLES} resamples "
-        f"for the bootstrap). The nominal level is {1 - LEVEL:.2f}, and the standard error of a rate of .05 is "
-        f"{np.sqrt(0.05 * 0.95 / replicates):.4f}, so the highest of many cells is partly luck."
+        f"Made by `{command}` with seed {int(main['seed'].iloc[0])}: {cells} cells of {replicates:,} replicates "
+        f"({_RESAMPLES} resamples for the bootstrap). The nominal level is {1 - LEVEL:.2f}, and the standard error "
+        f"of a rate of .05 is {np.sqrt(0.05 * 0.95 / replicates):.4f}, so the highest of many cells is partly luck."
     )
-    body: list[list[object]] = []
-    for method, words in WORDS.items():
-        part = main[main["method"] == method]
-        row: list[object] = [words, f"{part['type_one'].max():.3f}", f"{part['type_one'].mean():.3f}"]
-        row.append(f"{100 * (part['type_one'] > LIMIT).mean():.0f} %")
-        row += [f"{part.loc[part['null'] == null, 'type_one'].max():.3f}" for null in NULLS]
-        body.append(row)
-    out = [textwrap.fill(made, 120), ""]
-    out += [_markdown(["method", "highest", "mean", f"cells over {LIMIT}", *(f"highest, {null}" for null in NULLS)], body), ""]
+    out = [textwrap.fill(made, 120), "", "**Type I error: how often equal systems are found different**", ""]
+    out += [_by_method(main, list(NULLS), list(WORDS)), ""]
     own = main[main["method"] == DEFAULT]
-    table = own.pivot_table(index="n_clusters", columns=["sizes"], values="type_one", aggfunc="max").reindex(columns=list(SIZES))
+    equal = own[own["setting"].isin(list(NULLS))]
+    table = equal.pivot_table(index="n_clusters", columns="sizes", values="missed", aggfunc="max").reindex(columns=list(SIZES))
     rows = [[str(g), *(f"{x:.3f}" for x in row)] for g, row in zip(table.index, table.to_numpy(), strict=True)]
-    out += ["**The default, by number of clusters and their sizes: highest**", "", _markdown(["clusters", *SIZES], rows), ""]
-    again = frame[(frame["stage"] == 1) & (frame["method"] == DEFAULT)].sort_values("type_one", ascending=False)
+    title = "**Type I error of the default, by number of clusters and their sizes: highest**"
+    out += [title, "", _markdown(["clusters", *SIZES], rows), ""]
+    if main["setting"].isin(list(SHIFTS)).any():
+        out += ["**How often the 95 % interval misses a difference that is there**", ""]
+        out += [_by_method(main, list(SHIFTS), list(INTERVALS)), ""]
+    again = frame[(frame["stage"] == 1) & (frame["method"] == DEFAULT)].sort_values("missed", ascending=False)
     if len(again):
-        before = own.set_index(_KEYS)["type_one"]
+        before = own.set_index(_KEYS)["missed"]
         rows = [
-            [*(str(row[key]) for key in _KEYS), f"{before[tuple(row[_KEYS])]:.3f}", f"{row['type_one']:.3f}"]
+            [*(str(row[key]) for key in _KEYS), f"{before[tuple(row[_KEYS])]:.3f}", f"{row['missed']:.3f}"]
             for _, row in again.iterrows()
         ]
         title = f"**The highest cells of the default again, with fresh draws ({int(again['replicates'].max()):,} replicates)**"
-        out += [title, "", _markdown(["null", "sizes", "clusters", "disagreement", "first", "again"], rows), ""]
+        out += [title, "", _markdown(["setting", "sizes", "clusters", "disagreement", "first", "again"], rows), ""]
     return "\n".join(out)
 
 

@@ -68,10 +68,10 @@ def warn_mixed_scales(sample: Sample, options: RateOptions, result: RateResult) 
         )
 
 
-def warn_sentinel(sample: Sample) -> None:
+def warn_sentinel(found: tuple[float, int] | None) -> None:
     """Say that a negative value may be a mark of a failed run."""
-    if sample.sentinel is not None:
-        value, count = sample.sentinel
+    if found is not None:
+        value, count = found
         warn(
             f"{count} score(s) are {value:g} while all others are 0 or more. Where that marks a failed run or parse, it is no "
             f"score: set it to missing, as with .replace({value:g}, float('nan')), and choose a nan_policy.",

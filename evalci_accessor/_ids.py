@@ -42,15 +42,16 @@ def bare(values: Any) -> Any:
     return values.to_numpy() if isinstance(values, pd.arrays.NumpyExtensionArray) else values
 
 
-def encode(values: Any, name: str) -> Codes:
-    """Codes of a one-dimensional array, Index, Series or extension array."""
+def encode(values: Any, name: str, *, lookalikes: bool = True) -> Codes:
+    """Codes of a one-dimensional array, Index, Series or extension array; ``lookalikes`` warns of ids that look alike."""
     values = bare(values)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)
         labels = category.categories
         codes = np.asarray(category.codes, dtype=np.int64)
-        _warn_lookalikes(labels[np.unique(codes[codes >= 0])], name)
+        if lookalikes:
+            _warn_lookalikes(labels[np.unique(codes[codes >= 0])], name)
         return Codes(codes=codes, size=len(labels), label=labels.__getitem__)
     if isinstance(dtype, np.dtype) and dtype.kind in "iu" and len(values):
         numbers = np.asarray(values)
@@ -71,7 +72,8 @@ def encode(values: Any, name: str) -> Codes:
             f"{name!r} holds values that cannot be told apart by hashing ({error}). Ids must be numbers, strings, dates or "
             "tuples; turn lists or dicts into strings first."
         ) from error
-    _warn_lookalikes(uniques, name)
+    if lookalikes:
+        _warn_lookalikes(uniques, name)
     return Codes(codes=np.asarray(codes, dtype=np.int64), size=len(uniques), label=uniques.__getitem__)
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 
-from evalci_accessor._typing import Alternative, ClusterMethod, DegreesOfFreedom
+from evalci_accessor._typing import (
+    Alternative,
+    Claim,
+    ClusterMethod,
+    CompareTest,
+    Correction,
+    DegreesOfFreedom,
+    DiffMethod,
+    PairTestMethod,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -17,3 +26,38 @@ class RateOptions:
     confidence_level: float
     n_resamples: int
     rng: object
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TestOptions:
+    """The options of `mcnemar` that all containers share."""
+
+    method: PairTestMethod
+    alternative: Alternative
+    n_resamples: int
+    rng: object
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DiffOptions:
+    """The options of `diff_ci` that all containers share."""
+
+    method: DiffMethod
+    alternative: Alternative
+    margin: float | None
+    claim: Claim | None
+    confidence_level: float
+    n_resamples: int
+    rng: object
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CompareOptions:
+    """The options of `compare` that all containers share."""
+
+    method: DiffMethod
+    correction: Correction
+    confidence_level: float
+    n_resamples: int
+    rng: object
+    test: CompareTest = "auto"

@@ -26,3 +26,34 @@ ClusterMethod: TypeAlias = Literal[
 ]
 DegreesOfFreedom: TypeAlias = Literal["auto", "clusters", "satterthwaite"]
 IccMethod: TypeAlias = Literal["anova", "fleiss_cuzick", "pairwise", "posterior"]
+PairTestMethod: TypeAlias = Literal[
+    "auto",
+    "exact",
+    "midp",
+    "asymptotic",
+    "corrected",
+    "icc_averaged",
+    "obuchowski",
+    "durkalski",
+    "yang",
+    "eliasziw",
+    "sign_flip",
+]
+DiffMethod: TypeAlias = Literal[
+    "auto",
+    "icc_averaged",
+    "tango",
+    "newcombe",
+    "bonett_price",
+    "agresti_min",
+    "cr0",
+    "cr1",
+    "cr2",
+    "cr3",
+    "bootstrap_percentile",
+]
+CompareTest: TypeAlias = Literal["auto", "exact", "midp", "interval"]
+Claim: TypeAlias = Literal["superiority", "noninferiority", "equivalence"]
+Correction: TypeAlias = Literal["bonferroni", "holm", "hochberg", "bh", "by", "none"]
+Unmatched: TypeAlias = Literal["raise", "drop"]
+Layout: TypeAlias = Literal["pair", "square"]

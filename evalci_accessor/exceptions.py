@@ -16,12 +16,14 @@ __all__ = [
     "EvalCIError",
     "EvalCIWarning",
     "FewClustersWarning",
+    "FewDiscordantWarning",
     "InformativeSizeWarning",
     "MethodError",
     "MissingClusterError",
     "MissingScoreError",
     "MissingScoreWarning",
     "MixedScaleWarning",
+    "PairingError",
     "RareOutcomeWarning",
     "ScanWarning",
     "ScoreError",
@@ -29,6 +31,7 @@ __all__ = [
     "ScoreTypeError",
     "SentinelScoreWarning",
     "SingletonClusterWarning",
+    "UnmatchedItemsWarning",
     "WeightError",
 ]
 
@@ -83,6 +86,10 @@ class ClusterError(EvalCIError):
 
 class MissingClusterError(ClusterError):
     """Rows without a cluster id."""
+
+
+class PairingError(EvalCIError):
+    """The scores do not pair up: items without a partner, or more than one score for an item and a system."""
 
 
 class MethodError(EvalCIError):
@@ -143,3 +150,11 @@ class ClusterIdWarning(EvalCIWarning):
 
 class ScanWarning(EvalCIWarning):
     """A column that could be a clustering could not be looked at."""
+
+
+class UnmatchedItemsWarning(EvalCIWarning):
+    """Items that only one system of a pair has were left out at the caller's request."""
+
+
+class FewDiscordantWarning(EvalCIWarning):
+    """So few items on which the systems differ that the data say little about which is better."""

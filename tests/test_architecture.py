@@ -99,10 +99,11 @@ def test_importing_loads_nothing_heavy():
 
 def accessor_methods():
     for accessor in ACCESSORS:
-        tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(accessor))).body[0]
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef):
-                yield pytest.param(node, id=f"{accessor.__name__}.{node.name}")
+        for base in accessor.__mro__[:-1]:  # what it inherits too
+            tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(base))).body[0]
+            for node in tree.body:
+                if isinstance(node, ast.FunctionDef):
+                    yield pytest.param(node, id=f"{accessor.__name__}.{node.name}")
 
 
 @pytest.mark.parametrize("node", [*accessor_methods()])
@@ -116,13 +117,14 @@ def test_accessor_methods_are_thin(node):
     assert ast.get_docstring(node) == inspect.cleandoc(docstring.value.value)
     assert isinstance(call, ast.Return)
     assert isinstance(call.value, ast.Call)
-    assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"]), "options are keyword-only"
+    assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"], ["factor"]), "options are keyword-only"
 
 
 def public():
     """Everything that a user reaches by a public name, with its name."""
     for accessor in ACCESSORS:
-        yield from ((f"{accessor.__name__}.{n}", f) for n, f in vars(accessor).items() if not n.startswith("_"))
+        methods = inspect.getmembers(accessor, inspect.isfunction)
+        yield from ((f"{accessor.__name__}.{n}", f) for n, f in methods if not n.startswith("_"))
     yield "evalci", evalci_accessor.evalci
     for module in (stats, datasets):
         listed = getattr(module, "__all__", None) or [n for n in vars(module) if n.startswith("load_")]
@@ -171,9 +173,16 @@ def test_errors_show_their_message_as_written():
     assert str(exceptions.ColumnNotFoundError("a 'quoted' name")) == "a 'quoted' name"
 
 
-def test_options_have_the_same_defaults_everywhere():
-    for method in ("proportion_ci", "cluster_ci", "design_effect"):
-        seen = {}
-        for accessor in ACCESSORS:
-            for p in inspect.signature(getattr(accessor, method)).parameters.values():
-                assert seen.setdefault(p.name, p.default) is p.default or seen[p.name] == p.default, (method, p.name)
+@pytest.mark.parametrize("method", ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare"])
+def test_options_have_the_same_defaults_everywhere(method):
+    seen = {}
+    for accessor in ACCESSORS:
+        for p in inspect.signature(getattr(accessor, method)).parameters.values():
+            if p.name == "item":
+                continue  # a cube knows its dims, so it need not be told
+            assert seen.setdefault(p.name, p.default) is p.default or seen[p.name] == p.default, (method, p.name)
+
+
+def test_paired_methods_exist_everywhere():
+    for accessor in ACCESSORS:
+        assert {"mcnemar", "diff_ci", "compare"} <= {name for name, _ in inspect.getmembers(accessor, inspect.isfunction)}

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TypeAlias
-
 import pandas as pd
 
 from evalci_accessor import _pandas
 from evalci_accessor._options import RateOptions
-from evalci_accessor._pandas.columns import ArrayLike
+from evalci_accessor._pandas.paired_accessor import PairedFrameMethods, Spec, Specs
 from evalci_accessor._typing import (
     Alternative,
     ClusterMethod,
@@ -19,11 +16,8 @@ from evalci_accessor._typing import (
     ProportionMethod,
 )
 
-Spec: TypeAlias = Hashable | ArrayLike
-Specs: TypeAlias = Spec | Sequence[Hashable | ArrayLike]
 
-
-class DataFrameAccessor:
+class DataFrameAccessor(PairedFrameMethods):
     """Honest intervals for a frame with one row a score: ``df.evalci``."""
 
     def __init__(self, obj: pd.DataFrame) -> None:

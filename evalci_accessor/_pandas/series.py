@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import pandas as pd
 
 from evalci_accessor import _pandas
-from evalci_accessor._options import RateOptions
-from evalci_accessor._pandas.accessor import Spec, Specs
+from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
+from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._typing import (
     Alternative,
+    Claim,
     ClusterMethod,
+    CompareTest,
+    Correction,
     DegreesOfFreedom,
+    DiffMethod,
     IccMethod,
     NanPolicy,
+    PairTestMethod,
     ProportionMethod,
+    Unmatched,
 )
 
 
@@ -175,4 +183,215 @@ class SeriesAccessor:
             icc_method=icc_method,
             confidence_level=confidence_level,
             nan_policy=nan_policy,
+        )
+
+    def mcnemar(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Spec | None = None,
+        by: Specs | None = None,
+        method: PairTestMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> pd.DataFrame:
+        """Whether two systems differ on the same items: McNemar's test, with clusters or without.
+
+        Parameters
+        ----------
+        factor, item, cluster, by
+            Index levels, Series with the same index, or arrays by position.
+        method, alternative, baseline, pairs, unmatched, nan_policy, n_resamples, rng
+            As in `DataFrameAccessor.mcnemar`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        DataFrame
+            As `DataFrameAccessor.mcnemar`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DataFrameAccessor.mcnemar`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> scores = df.set_index(["model", "item", "doc_id"])["score"]
+        >>> answer = scores.evalci.mcnemar("model", item="item", cluster="doc_id", baseline="atlas")
+        >>> answer[["model_a", "model_b", "only_a", "only_b", "pvalue"]].round(3)
+           model_a model_b  only_a  only_b  pvalue
+        0   boreal   atlas      42      30   0.256
+        1  cascade   atlas      36      51   0.176
+        """
+        return _pandas.pairs.mcnemar(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            score=self._obj,
+            by=by,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            options=TestOptions(
+                method=method,
+                alternative=alternative,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def diff_ci(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Spec | None = None,
+        sample: Spec | None = None,
+        by: Specs | None = None,
+        margin: float | None = None,
+        claim: Claim | None = None,
+        method: DiffMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> pd.DataFrame:
+        """By how much two systems differ on the same items, with a verdict against a margin.
+
+        Parameters
+        ----------
+        factor, item, cluster, sample, by
+            Index levels, Series with the same index, or arrays by position.
+        margin, claim, method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy, n_resamples, rng
+            As in `DataFrameAccessor.diff_ci`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        DataFrame
+            As `DataFrameAccessor.diff_ci`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DataFrameAccessor.diff_ci`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> scores = df.set_index(["model", "item", "doc_id"])["score"]
+        >>> answer = scores.evalci.diff_ci("model", item="item", cluster="doc_id", baseline="atlas")
+        >>> answer[["model_a", "model_b", "difference", "ci_low", "ci_high"]].round(3)
+           model_a model_b  difference  ci_low  ci_high
+        0   boreal   atlas       0.060  -0.045    0.165
+        1  cascade   atlas      -0.075  -0.183    0.035
+        """
+        return _pandas.pairs.diff_ci(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=self._obj,
+            by=by,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            options=DiffOptions(
+                method=method,
+                alternative=alternative,
+                margin=margin,
+                claim=claim,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def compare(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Spec | None = None,
+        sample: Spec | None = None,
+        by: Specs | None = None,
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        method: DiffMethod = "auto",
+        test: CompareTest = "auto",
+        correction: Correction = "holm",
+        correction_within: Hashable | Sequence[Hashable] = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> pd.DataFrame:
+        """All pairs of systems in one table, corrected for their number, most evidence first.
+
+        Parameters
+        ----------
+        factor, item, cluster, sample, by
+            Index levels, Series with the same index, or arrays by position.
+        baseline, pairs, method, test, correction, correction_within, confidence_level, unmatched, nan_policy, n_resamples, rng
+            As in `DataFrameAccessor.compare`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        DataFrame
+            As `DataFrameAccessor.compare`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DataFrameAccessor.compare`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> scores = df.set_index(["model", "item", "doc_id"])["score"]
+        >>> answer = scores.evalci.compare("model", item="item", cluster="doc_id", baseline="atlas", rng=1)
+        >>> answer[["model_a", "model_b", "difference", "pvalue_adj"]].round(3)
+           model_a model_b  difference  pvalue_adj
+        0  cascade   atlas      -0.075       0.351
+        1   boreal   atlas       0.060       0.351
+        """
+        return _pandas.pairs.compare(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=self._obj,
+            by=by,
+            baseline=baseline,
+            pairs=pairs,
+            correction_within=correction_within,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            options=CompareOptions(
+                method=method,
+                test=test,
+                correction=correction,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
         )

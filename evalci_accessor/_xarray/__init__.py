@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evalci_accessor._xarray import methods as methods
+    from evalci_accessor._xarray import pairs as pairs
 
 
 def __getattr__(name: str) -> Any:
     # The statistics load at the first call, so that importing the package costs little over xarray.
-    if name == "methods":
+    if name in ("methods", "pairs"):
         import importlib
 
-        return importlib.import_module("evalci_accessor._xarray.methods")
+        return importlib.import_module(f"evalci_accessor._xarray.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TypeAlias
-
 import xarray as xr
 
 from evalci_accessor import _xarray
@@ -18,12 +15,10 @@ from evalci_accessor._typing import (
     ProportionMethod,
 )
 from evalci_accessor._xarray.dims import Dims
-
-Spec: TypeAlias = Hashable | xr.DataArray
-Specs: TypeAlias = Spec | Sequence[Hashable | xr.DataArray]
+from evalci_accessor._xarray.paired_accessor import PairedDatasetMethods, Spec, Specs
 
 
-class DatasetAccessor:
+class DatasetAccessor(PairedDatasetMethods):
     """Honest intervals for a cube of scores: ``ds.evalci``."""
 
     def __init__(self, obj: xr.Dataset) -> None:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import xarray as xr
 
 from evalci_accessor import _xarray
-from evalci_accessor._options import RateOptions
+from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
 from evalci_accessor._typing import (
     Alternative,
+    Claim,
     ClusterMethod,
+    CompareTest,
+    Correction,
     DegreesOfFreedom,
+    DiffMethod,
     IccMethod,
+    Layout,
     NanPolicy,
+    PairTestMethod,
     ProportionMethod,
+    Unmatched,
 )
-from evalci_accessor._xarray.accessor import Spec, Specs
 from evalci_accessor._xarray.dims import Dims
+from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
 
 
 class DataArrayAccessor:
@@ -167,4 +176,211 @@ class DataArrayAccessor:
             icc_method=icc_method,
             confidence_level=confidence_level,
             nan_policy=nan_policy,
+        )
+
+    def mcnemar(
+        self,
+        factor: Spec,
+        *,
+        item: Specs | None = None,
+        cluster: Spec | None = None,
+        dim: Dims = None,
+        method: PairTestMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        layout: Layout = "pair",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> xr.Dataset:
+        """Whether two systems differ on the same items: McNemar's test, with clusters or without.
+
+        Parameters
+        ----------
+        factor, item, cluster, dim
+            Dims, coordinates of the scores, or DataArrays along their dims.
+        method, alternative, baseline, pairs, unmatched, nan_policy, layout, n_resamples, rng
+            As in `DatasetAccessor.mcnemar`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        Dataset
+            As `DatasetAccessor.mcnemar`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.mcnemar`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
+        >>> scores.evalci.mcnemar("model", cluster="doc_id", baseline="atlas").only_b.values
+        array([30, 51])
+        """
+        return _xarray.pairs.mcnemar(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            score=None,
+            dim=dim,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            layout=layout,
+            options=TestOptions(
+                method=method,
+                alternative=alternative,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def diff_ci(
+        self,
+        factor: Spec,
+        *,
+        item: Specs | None = None,
+        cluster: Spec | None = None,
+        sample: Specs | None = None,
+        dim: Dims = None,
+        margin: float | None = None,
+        claim: Claim | None = None,
+        method: DiffMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        layout: Layout = "pair",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> xr.Dataset:
+        """By how much two systems differ on the same items, with a verdict against a margin.
+
+        Parameters
+        ----------
+        factor, item, cluster, sample, dim
+            Dims, coordinates of the scores, or DataArrays along their dims.
+        margin, claim, method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy, layout, n_resamples, rng
+            As in `DatasetAccessor.diff_ci`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        Dataset
+            As `DatasetAccessor.diff_ci`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.diff_ci`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
+        >>> scores.evalci.diff_ci("model", cluster="doc_id", baseline="atlas").difference.round(3).values
+        array([ 0.06 , -0.075])
+        """
+        return _xarray.pairs.diff_ci(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=None,
+            dim=dim,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            layout=layout,
+            options=DiffOptions(
+                method=method,
+                alternative=alternative,
+                margin=margin,
+                claim=claim,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def compare(
+        self,
+        factor: Spec,
+        *,
+        item: Specs | None = None,
+        cluster: Spec | None = None,
+        sample: Specs | None = None,
+        dim: Dims = None,
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        method: DiffMethod = "auto",
+        test: CompareTest = "auto",
+        correction: Correction = "holm",
+        correction_within: Hashable | Sequence[Hashable] = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        layout: Layout = "pair",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> xr.Dataset:
+        """All pairs of systems in one table, corrected for their number, most evidence first.
+
+        Parameters
+        ----------
+        factor, item, cluster, sample, dim
+            Dims, coordinates of the scores, or DataArrays along their dims.
+        baseline, pairs, method, test, correction, correction_within
+            As in `DatasetAccessor.compare`.
+        confidence_level, unmatched, nan_policy, layout, n_resamples, rng
+            As in `DatasetAccessor.compare`, whose formula, assumption and sources hold here too.
+
+        Returns
+        -------
+        Dataset
+            As `DatasetAccessor.compare`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.compare`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
+        >>> scores.evalci.compare("model", cluster="doc_id", rng=1).difference.round(3).values
+        array([ 0.135,  0.075, -0.06 ])
+        """
+        return _xarray.pairs.compare(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=None,
+            dim=dim,
+            baseline=baseline,
+            pairs=pairs,
+            correction_within=correction_within,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            layout=layout,
+            options=CompareOptions(
+                method=method,
+                test=test,
+                correction=correction,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
         )

@@ -160,9 +160,9 @@ def add_up(cells: Cells, cluster: Named | None) -> Sample:
     if cluster is None:
         codes, size = np.zeros((1, n_cells), dtype=np.int64), 1
     else:
-        coded = encode(_as_ids(cluster.array), cluster.name)
+        coded = encode(ids_of(cluster.array), cluster.name)
         size, label = coded.size, coded.label
-        codes = _codes(cells, cluster, coded.codes)
+        codes = codes_of(cells, cluster, coded.codes)
     if cells.binary and cells.keep is None and cells.weights is None and len(codes) == 1 and n_cells:
         repeats = 1 if cluster is None else _repeats(cells, cluster)
         totals = _even_totals(cells, codes[0, ::repeats], size, repeats)
@@ -188,7 +188,7 @@ def _hint(cells: Cells) -> str:
     return f" If its scores lie along a dim that was kept, reduce that too, as with dim=({both})."
 
 
-def _as_ids(array: xr.DataArray) -> Any:
+def ids_of(array: xr.DataArray) -> Any:
     """Ids in one dimension, through the index where there is one, since that keeps categories and extension types."""
     if array.ndim == 1 and array.dims[0] == array.name and array.name in array.indexes:
         return array.indexes[array.name]
@@ -199,7 +199,7 @@ def _as_ids(array: xr.DataArray) -> Any:
     return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
 
 
-def _codes(cells: Cells, cluster: Named, codes: IntArray) -> IntArray:
+def codes_of(cells: Cells, cluster: Named, codes: IntArray) -> IntArray:
     """Cluster codes as (1, N), or (H, N) where the clusters differ between the kept dims."""
     array = cluster.array
     varying = [dim for dim in cells.kept if dim in array.dims]

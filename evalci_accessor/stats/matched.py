@@ -73,6 +73,12 @@ class PairTotals:
         """Kish's effective number of clusters."""
         return float(self.n) if self.size is None else float(self.n**2 / (self.size**2).sum())
 
+    @property
+    def n_differing(self) -> FloatArray:
+        """Number of clusters in which the systems' sums differ, by more than rounding."""
+        assert self.d is not None
+        return np.asarray((np.abs(self.d) > 1e-12 * self.span * self.n).sum(axis=1), dtype=np.float64)
+
     @classmethod
     def from_counts(cls, only_a: object, only_b: object, size: object = None) -> PairTotals:
         """Take discordant counts: of shape (P,) with the number of items, or of shape (P, G) with the sizes (G,)."""

@@ -6,7 +6,11 @@ for all of them to hold together. Bonferroni's level is what it takes without kn
 clusters are few: the estimated correlations have a rank below the number of clusters, and extreme t come from small standard
 errors, which are less alike than the estimates. So contrasts with few degrees of freedom are charged by the union bound.
 
-Measured (nominal .05; 2 to 50 systems, 5 to 160 clusters of equal, lognormal or dominated sizes): see `simultaneous_outside`.
+Measured over 434 cells (3, 10 or 50 systems, all pairs or a baseline, 5 to 160 clusters of equal, lognormal or dominated
+sizes; nominal .05, t intervals on CR2): in the 320 cells whose pointwise error is at most .0525, the family-wise error is at
+most .063 (simulation error up to .01), against .88 for the Gaussian level alone; in the others it is at most .072, where
+Bonferroni's is .072 too. Three of the worst cells drawn anew gave .043 to .059. Of the way from Bonferroni's critical value
+to the Gaussian one, over half is had from about 80 equal clusters for 3 and 10 systems, and from 160 for 50.
 """
 
 from __future__ import annotations
@@ -116,7 +120,8 @@ def simultaneous_outside(
     :math:`\exp(z^4/4\nu)` times the tail of a normal, by small standard errors that contrasts share less than the estimates. So
     with z the normal quantile of Bonferroni's level and :math:`\nu` the degrees of freedom, the level is
     :math:`\Phi(-c) \exp(-z^4/8\nu)`; contrasts for which the discount is over one half (:math:`\nu < z^4/(8 \log 2)`) are not
-    drawn but charged 2 x level each, as Bonferroni does. Both constants are measured, see the module.
+    drawn but charged 2 x level each, as Bonferroni does; where that is all of them, nothing is drawn. The constant 8, half of
+    that tail, was chosen by simulation; the module has the numbers.
 
     References
     ----------
@@ -131,7 +136,7 @@ def simultaneous_outside(
     >>> block = Block.from_covariance(np.eye(3), pairs, df=500)
     >>> outside = simultaneous_outside([block], 0.05, seed=np.random.SeedSequence(1))
     >>> print(f"{outside:.4f}; Bonferroni {0.05 / 6:.4f}")
-    0.0094; Bonferroni 0.0083
+    0.0099; Bonferroni 0.0083
     """
     found = [_contrasts(block) for block in blocks]
     n_contrasts = sum(len(contrasts.a) for contrasts in found)
@@ -264,10 +269,9 @@ def _condense(group: list[_Factor], n_clusters: int, width: int) -> _Factor:
     variance = np.diag(covariance)
     # Columns that are copies of each other make it singular; so little more than rounding makes it regular.
     covariance[np.diag_indices(width)] += np.where(variance > 0, 1e-11 * variance, 1.0)
+    root: FloatArray = np.linalg.cholesky(covariance).T.astype(np.float64, copy=False)
     columns = [(factor.columns[0][0], run) for run, factor in zip(runs, group, strict=True)]
-    return _Factor(
-        influence=np.linalg.cholesky(covariance).T, order=np.arange(width), codes=np.arange(width), columns=columns
-    )
+    return _Factor(influence=root, order=np.arange(width), codes=np.arange(width), columns=columns)
 
 
 def _chunks(size: int, step: int) -> Iterator[slice]:

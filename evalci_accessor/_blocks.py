@@ -1,0 +1,112 @@
+"""From tables to blocks: systems that have all of some items in common, so that one Gram matrix serves all their pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from evalci_accessor._pairing import Matched, Table
+from evalci_accessor._warn import examples
+from evalci_accessor.exceptions import ClusterError
+from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats.matched import MatchedScores, PairTotals
+
+_ENTRIES = 2**21  # pairs x clusters (or resamples) worked on at a time
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Block:
+    """Some pairs of a group, on the items that all their systems have.
+
+    Parameters
+    ----------
+    group : int
+    place : ndarray of int, shape (p,)
+        Which of the P pairs.
+    a, b : ndarray of int, shape (p,)
+        Their columns in ``scores``.
+    scores : MatchedScores
+    gram : ndarray of float, shape (m, m), or None
+        Items that both of two systems passed; None where scores are not 0/1.
+    square : ndarray of float, shape (p,)
+        Sum of the squared differences.
+    """
+
+    group: int
+    place: IntArray
+    a: IntArray
+    b: IntArray
+    scores: MatchedScores
+    gram: FloatArray | None
+    square: FloatArray
+
+    def chunks(self, *, by_cluster: bool, width: int = 0, cells: bool = False) -> Iterator[tuple[slice, PairTotals]]:
+        """Totals of a few pairs at a time, so that the work fits in memory. ``width`` is what else a pair needs."""
+        step = max(_ENTRIES // max(len(self.scores.sums) if by_cluster else 1, width, 1), 1)
+        for start in range(0, len(self.a), step):
+            part = slice(start, start + step)
+            a, b = self.a[part], self.b[part]
+            yield part, self.scores.totals(a, b, self.square[part], by_cluster=by_cluster, cells=cells)
+
+
+def blocks_of(matched: Matched) -> list[Block]:
+    """The blocks of every group; a pair without a common item is in none."""
+    # Random numbers and sums go by the labels, so that the order of the rows moves no digit.
+    labels = matched.systems
+    taken = np.unique(matched.pairs)
+    systems = np.array(sorted(taken.tolist(), key=lambda j: (type(labels[j]).__name__, str(labels[j]))), dtype=np.int64)
+    blocks = [block for h, table in enumerate(matched.tables) for block in _of_table(matched, h, table, systems)]
+    _refuse_single_clusters(matched, blocks)
+    return blocks
+
+
+def _of_table(matched: Matched, h: int, table: Table, systems: IntArray) -> Iterator[Block]:
+    present = ~np.isnan(table.scores[:, systems])
+    if present.all():
+        if len(table.scores):
+            yield _block(matched, h, table, systems, np.arange(len(matched.pairs)), None)
+        return
+    # Systems that lack the same items go together.
+    patterns, pattern = np.unique(np.packbits(present, axis=0), axis=1, return_inverse=True)
+    pattern = pattern.ravel()
+    of_system = np.full(len(matched.systems), -1)
+    of_system[systems] = pattern
+    first, second = np.sort(of_system[matched.pairs], axis=1).T
+    for key in np.unique(first * patterns.shape[1] + second):
+        u, v = divmod(int(key), patterns.shape[1])
+        items = np.flatnonzero(present[:, pattern == u][:, 0] & present[:, pattern == v][:, 0])
+        if len(items):
+            members = systems[(pattern == u) | (pattern == v)]
+            yield _block(matched, h, table, members, np.flatnonzero((first == u) & (second == v)), items)
+
+
+def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: IntArray, items: IntArray | None) -> Block:
+    rows = table.scores if items is None else table.scores[items]
+    clusters = table.clusters if items is None or table.clusters is None else table.clusters[items]
+    low, high = matched.score_range
+    scores = MatchedScores.from_items(
+        np.take(rows, systems, axis=1), clusters, binary=matched.binary, bounded=matched.bounded,
+        span=1.0 if matched.bounded else high - low,
+    )  # fmt: skip
+    column = np.full(len(matched.systems), -1)
+    column[systems] = np.arange(len(systems))
+    a, b = column[matched.pairs[place]].T
+    gram = scores.gram() if matched.binary else None
+    return Block(group=h, place=place, a=a, b=b, scores=scores, gram=gram, square=scores.squares(a, b, gram))
+
+
+def _refuse_single_clusters(matched: Matched, blocks: list[Block]) -> None:
+    single = [block for block in blocks if block.scores.size is not None and len(block.scores.size) == 1]
+    if not single:
+        return
+    groups = list(dict.fromkeys(block.group for block in single))
+    first = matched.cluster_label(int(single[0].scores.cluster[0]))
+    labels = [matched.group_label(h) for h in groups]
+    where = f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): " if labels[0] else ""
+    raise ClusterError(
+        f"{where}all items lie in a single cluster of {matched.cluster!r} ({first!r}), from which no error between clusters can be "
+        "told. At least two clusters are needed: use a finer clustering, leave such groups out, or leave out cluster= if the items "
+        "really are independent."
+    )

@@ -1,0 +1,386 @@
+"""From scores with codes to tables of items, with every way in which they can fail to pair up said in full."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor._ids import Codes
+from evalci_accessor._pairing import Matched, Table
+from evalci_accessor._scores import screen, sentinel_of
+from evalci_accessor._typing import NanPolicy, Unmatched
+from evalci_accessor._unmatched import Presence, settle
+from evalci_accessor._warn import examples, plain, warn
+from evalci_accessor.exceptions import ClusterError, MissingClusterError, MissingScoreWarning, PairingError, ScoreRangeError
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
+
+_REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Names:
+    """What things are called, for messages.
+
+    Parameters
+    ----------
+    score, factor : str
+    item : list of str
+        The columns or dims that make the key together.
+    cluster, sample : str or None
+    averages : bool
+        Whether the question takes the mean of an item's scores.
+    entries : str
+        What one score is, in the plural: "rows" or "cells".
+    """
+
+    score: str
+    factor: str
+    item: list[str]
+    cluster: str | None
+    sample: str | None
+    averages: bool
+    entries: str
+
+    @property
+    def key(self) -> str:
+        """The item's name, or names, as one."""
+        return ", ".join(self.item)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Request:
+    """What is asked of the tables.
+
+    Parameters
+    ----------
+    systems : list
+        Labels of the system codes.
+    pairs : ndarray of int, shape (P, 2)
+    names : Names
+    n_groups : int
+    item_label, cluster_label, group_label : callable
+    unmatched : {"raise", "drop"}
+    """
+
+    systems: list[Any]
+    pairs: IntArray
+    names: Names
+    n_groups: int
+    item_label: Callable[[int], Any]
+    cluster_label: Callable[[int], Any]
+    group_label: Callable[[int], str]
+    unmatched: Unmatched
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Entries:
+    """One entry a score, in codes.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n,)
+        nan where missing.
+    groups, systems, items : ndarray of int, shape (n,)
+        -1 for a missing item.
+    n_items : int
+    clusters, samples : Codes or None
+    where : callable
+        Words for an entry.
+    others : callable
+        Further columns by name that could tell two scores of an item apart; only asked for a message.
+    """
+
+    scores: FloatArray
+    groups: IntArray
+    systems: IntArray
+    items: IntArray
+    n_items: int
+    clusters: Codes | None
+    samples: Codes | None
+    where: Callable[[int], str]
+    others: Callable[[], Iterable[tuple[str, IntArray]]]
+
+    def take(self, keep: BoolArray) -> Entries:
+        """Some of the entries."""
+        at = np.flatnonzero(keep)
+
+        def part(codes: Codes | None) -> Codes | None:
+            return None if codes is None else dataclasses.replace(codes, codes=codes.codes[at])
+
+        return Entries(
+            scores=self.scores[at], groups=self.groups[at], systems=self.systems[at], items=self.items[at],
+            n_items=self.n_items, clusters=part(self.clusters), samples=part(self.samples),
+            where=lambda i: self.where(int(at[i])), others=lambda: ((name, codes[at]) for name, codes in self.others()),
+        )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grid:
+    """Means of the items of all groups, one group after the other.
+
+    Parameters
+    ----------
+    means : ndarray of float, shape (S, M)
+        nan where a system lacks the item.
+    lost : ndarray of bool, shape (S, M), or None
+        Where a missing score was left out.
+    items, groups : ndarray of int, shape (S,)
+        ``groups`` ascends.
+    clusters : ndarray of int, shape (S,), or None
+    repeats : int
+    n_missing : ndarray of int, shape (H, M)
+    sentinel : tuple or None
+    """
+
+    means: FloatArray
+    lost: BoolArray | None
+    items: IntArray
+    groups: IntArray
+    clusters: IntArray | None
+    repeats: int
+    n_missing: IntArray
+    sentinel: tuple[float, int] | None
+
+
+def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
+    """Tables of all groups from scores in any order."""
+    check_option(request.unmatched, Unmatched, "unmatched")
+    names, m = request.names, len(request.systems)
+    keep, missing = screen(entries.scores, None, names.score, nan_policy, entries.where)
+    kept = entries if keep is None else entries.take(keep)
+    _refuse_missing_ids(kept, request)
+    key = kept.groups * entries.n_items + kept.items
+    slot, present = _ranked(key, request.n_groups * entries.n_items)
+    cell = slot * m + kept.systems
+    counts = np.bincount(cell, minlength=len(present) * m)
+    _refuse_repeats(kept, slot, cell, counts, request)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(cell, weights=kept.scores, minlength=len(counts)) / counts
+    lost, n_missing = None, np.zeros((request.n_groups, m), dtype=np.int64)
+    if missing is not None:
+        gone = entries.take(missing)
+        lost = _places(gone, present, m)
+        n_missing = np.bincount(gone.groups * m + gone.systems, minlength=n_missing.size).reshape(n_missing.shape)
+    return assemble(
+        Grid(
+            means=means.reshape(-1, m), lost=lost, items=present % max(entries.n_items, 1),
+            groups=present // max(entries.n_items, 1), clusters=_one_cluster(kept, slot, len(present), request),
+            repeats=int(counts.max(initial=1)), n_missing=n_missing, sentinel=find_sentinel(kept.scores),
+        ),
+        request,
+    )  # fmt: skip
+
+
+def find_sentinel(scores: FloatArray) -> tuple[float, int] | None:
+    """A lone negative value, looked for only where there are any."""
+    return sentinel_of(scores) if scores.size and scores.min() < 0 else None
+
+
+def assemble(grid: Grid, request: Request) -> Matched:
+    """Tables of the groups, once items without a partner are settled."""
+    names, have = request.names, ~np.isnan(grid.means)
+    settle(
+        Presence(
+            have=have, lost=grid.lost, items=grid.items, groups=grid.groups, systems=request.systems,
+            item_label=request.item_label, group_label=request.group_label, factor=names.factor, item=names.key,
+        ),
+        request.pairs,
+        request.unmatched,
+    )  # fmt: skip
+    _warn_missing(grid, request)
+    ends = np.searchsorted(grid.groups, np.arange(request.n_groups + 1))
+    parts = [slice(int(ends[h]), int(ends[h + 1])) for h in range(request.n_groups)]
+    found = grid.means if have.all() else grid.means[have]
+    return Matched(
+        tables=[
+            Table(scores=grid.means[part], clusters=None if grid.clusters is None else grid.clusters[part]) for part in parts
+        ],
+        systems=request.systems, pairs=request.pairs, factor=names.factor, item=names.key, cluster=names.cluster,
+        cluster_label=request.cluster_label, group_label=request.group_label,
+        score_range=(float(found.min()), float(found.max())) if found.size else (np.nan, np.nan),
+        binary=bool(((found == 0) | (found == 1)).all()), repeats=grid.repeats, n_missing=grid.n_missing.sum(axis=1),
+        sentinel=grid.sentinel,
+    )  # fmt: skip
+
+
+def refuse_graded(matched: Matched) -> None:
+    """McNemar's tables count passes and failures; other scores have none."""
+    if matched.binary:
+        return
+    found = np.concatenate([table.scores.ravel() for table in matched.tables])
+    found = found[~np.isnan(found) & (found != 0) & (found != 1)]
+    shown = examples(f"{value:g}" for value in np.unique(found)[:6])
+    raise ScoreRangeError(
+        f"mcnemar counts the items that one system passes and the other fails, so scores must be 0 or 1; {len(found)} are "
+        f"neither, such as {shown}. diff_ci and compare take scores on any scale; or turn these into passes first, as with "
+        ">= a threshold."
+    )
+
+
+def _ranked(key: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Ranks of keys among those that occur, and these."""
+    if size <= 4 * len(key) + 2**16:
+        held = np.bincount(key, minlength=size) > 0
+        return (np.cumsum(held) - 1)[key], np.flatnonzero(held)
+    codes, uniques = pd.factorize(key, sort=True)
+    return codes.astype(np.int64), np.asarray(uniques, dtype=np.int64)
+
+
+def _places(gone: Entries, present: IntArray, m: int) -> BoolArray:
+    """Where among the items that count a left-out score would have stood."""
+    lost = np.zeros((len(present), m), dtype=bool)
+    key = gone.groups * gone.n_items + gone.items
+    at = np.searchsorted(present, key)
+    known = (gone.items >= 0) & (at < len(present))
+    known[known] = present[at[known]] == key[known]
+    lost[at[known], gone.systems[known]] = True
+    return lost
+
+
+def _some(at: IntArray, words: Callable[[int], str], between: str = ", ") -> str:
+    """Words for the first five of some positions, and how many more there are."""
+    more = f" and {len(at) - 5} more" if len(at) > 5 else ""
+    return between.join(words(int(i)) for i in at[:5]) + more
+
+
+def _refuse_missing_ids(kept: Entries, request: Request) -> None:
+    names, n = request.names, len(kept.scores)
+    for codes, name, what in (
+        (kept.items, names.key, "item"),
+        (None if kept.samples is None else kept.samples.codes, names.sample, "sample"),
+    ):
+        if codes is not None and (codes < 0).any():
+            at = np.flatnonzero(codes < 0)
+            raise PairingError(
+                f"{len(at)} of {n} {names.entries} have no {what} id in {name!r}: {_some(at, kept.where)}. Without it a score "
+                f"has no partner. Fill it in, or leave these {names.entries} out knowingly, as with dropna(subset=[...])."
+            )
+    if kept.clusters is not None and (kept.clusters.codes < 0).any():
+        at = np.flatnonzero(kept.clusters.codes < 0)
+        raise MissingClusterError(
+            f"{'all' if len(at) == n else len(at)} of {n} {names.entries} have no cluster id in {names.cluster!r}: "
+            f"{_some(at, kept.where)}. They are neither one cluster nor none. Leave them out knowingly with "
+            f"dropna(subset=[{names.cluster!r}]), or give each item an id of its own if they share nothing."
+        )
+
+
+def _refuse_repeats(kept: Entries, slot: IntArray, cell: IntArray, counts: IntArray, request: Request) -> None:
+    """Refuse two scores for one item and system, unless a sample tells them apart."""
+    if counts.max(initial=0) < 2:
+        return
+    names, key = request.names, cell
+    if kept.samples is not None:
+        key = cell * kept.samples.size + kept.samples.codes
+        if pd.Index(key).is_unique:
+            return
+    codes, uniques = pd.factorize(key)
+    repeated = np.flatnonzero(np.bincount(codes) > 1)
+    shown = _some(repeated, lambda k: _repeated(kept, np.flatnonzero(codes == k), request), "; ")
+    of = f"{names.key!r}, {names.factor!r} and {names.sample!r}" if names.sample else f"{names.key!r} and {names.factor!r}"
+    raise PairingError(
+        f"{len(repeated)} of {len(uniques)} combinations of {of} have two scores or more: {shown}. "
+        f"{_way_out(kept, slot, cell, key, names)}"
+    )
+
+
+def _repeated(kept: Entries, rows: IntArray, request: Request) -> str:
+    row = int(rows[0])
+    group = request.group_label(int(kept.groups[row]))
+    item, system = plain(request.item_label(int(kept.items[row]))), request.systems[kept.systems[row]]
+    sample = "" if kept.samples is None else f", sample {plain(kept.samples.label(int(kept.samples.codes[row])))!r}"
+    scores = examples((f"{kept.scores[int(i)]:g}" for i in rows), 4)
+    return f"{item!r} of {system!r}{sample}{f' in {group}' if group else ''} ({scores})"
+
+
+def _way_out(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names: Names) -> str:
+    """What to do about repeated scores: a longer key where a column makes one, an average, or no copies."""
+    vote = (
+        "mcnemar needs one score for each item: average with diff_ci or compare (sample={}), or reduce to one score, such as a "
+        "majority vote, first."
+    )
+    average = "pass sample={}, which averages them within the item." if names.averages else vote
+    found = _telling_apart(kept, slot, cell, key, names)
+    if found is not None:
+        longer = f"item=[{', '.join(map(repr, [found, *names.item]))}]"
+        local = f"If the ids of {names.key!r} are local to {found!r}, pass {longer}."
+        if found == names.cluster:
+            return f"The cluster {found!r} tells them apart. {local}"
+        repeats = f"If {found!r} numbers repeats of an item: {average.format(repr(found))}"
+        if names.entries == "rows":
+            local += f" To compare within each {found!r}, pass by={found!r}."
+        both = (repeats, local) if found.casefold().removesuffix("_id") in _REPEATS else (local, repeats)
+        return f"{found!r} tells them apart. {' '.join(both)}"
+    local = "If the ids are local to something, pass item=[..., ...]."
+    if names.sample:
+        return f"Remove the copies, as with drop_duplicates, or number the samples anew. {local}"
+    copies = "If they are copies, remove them, as with drop_duplicates."
+    return f"{'If they are repeats: ' * names.averages}{average.format('...')} {copies} {local}"
+
+
+def _telling_apart(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names: Names) -> str | None:
+    """A column that makes the scores unique, the cluster first."""
+    cluster = [] if kept.clusters is None or names.cluster is None else [(names.cluster, kept.clusters.codes)]
+    taken = {*names.item, names.sample}
+    for name, codes in (*cluster, *kept.others()):
+        if name not in taken and _completes(slot, cell, key, codes):
+            return name
+    return None
+
+
+def _completes(slot: IntArray, cell: IntArray, key: IntArray, codes: IntArray) -> bool:
+    """Whether a column makes the key unique, and the longer ids still pair up about as well."""
+    if (codes < 0).any():
+        return False
+    size = int(codes.max(initial=0)) + 1
+    longer = pd.factorize(key)[0] * size + codes
+    systems_before = len(pd.unique(cell)) / len(pd.unique(slot))
+    systems_after = len(longer) / len(pd.unique(slot * size + codes))
+    return pd.Index(longer).is_unique and systems_after >= 0.75 * systems_before
+
+
+def _one_cluster(kept: Entries, slot: IntArray, n_slots: int, request: Request) -> IntArray | None:
+    """The cluster of each item, which must be one."""
+    if kept.clusters is None:
+        return None
+    codes = kept.clusters.codes
+    own = np.zeros(n_slots, dtype=np.int64)
+    own[slot[::-1]] = codes[::-1]  # the first entry's
+    other = codes != own[slot]
+    if not other.any():
+        return own
+    _, first = np.unique(slot[other], return_index=True)
+    at = np.flatnonzero(other)[np.sort(first)]
+    names, label = request.names, request.cluster_label
+
+    def words(i: int) -> str:
+        item = plain(request.item_label(int(kept.items[i])))
+        return f"{item!r} in {label(int(own[slot[i]]))!r} and {label(int(codes[i]))!r}"
+
+    longer = f"item=[{', '.join(map(repr, [names.cluster, *names.item]))}]"
+    raise ClusterError(
+        f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {names.cluster!r}: {_some(at, words)}. An item lies "
+        f"in one cluster, whichever system answers it. Where the ids of {names.key!r} are local to a cluster, pass {longer}; else "
+        "correct the ids."
+    )
+
+
+def _warn_missing(grid: Grid, request: Request) -> None:
+    """Say how many scores were left out, of which systems and in which groups."""
+    total = int(grid.n_missing.sum())
+    if not total:
+        return
+    by_system = grid.n_missing.sum(axis=0)
+    groups = np.flatnonzero(grid.n_missing.sum(axis=1))
+    where = ""
+    if request.group_label(int(groups[0])):
+        where = f", in {len(groups)} group(s): {_some(groups, request.group_label, '; ')}"
+    most = np.argsort(-by_system, kind="stable")[: np.count_nonzero(by_system)]
+    warn(
+        f"Missing scores were left out: {_some(most, lambda i: f'{by_system[i]} of {request.systems[i]!r}')}{where}. Where they "
+        "stand for failed runs, give them the score of a failure instead.",
+        MissingScoreWarning,
+    )

@@ -1,0 +1,224 @@
+"""From matched scores to the answers of `mcnemar`, `diff_ci` and `compare`: columns by group and pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evalci_accessor._blocks import Block, blocks_of
+from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
+from evalci_accessor._pair_findings import warn_pairs
+from evalci_accessor._pairing import Matched
+from evalci_accessor._typing import Alternative, Claim, CompareTest, Correction
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.stats import simultaneous as sup_t
+from evalci_accessor.stats._results import DifferenceResult
+from evalci_accessor.stats._validate import (
+    FloatArray,
+    IntArray,
+    check_level,
+    check_option,
+    check_resamples,
+    tail,
+)
+from evalci_accessor.stats.bootstrap import mean_replicates, seed_sequence
+from evalci_accessor.stats.difference import INDEPENDENT, infer, resolve_claim, resolve_diff_method
+from evalci_accessor.stats.moments import bell_mccaffrey_df
+from evalci_accessor.stats.multiplicity import adjust_pvalues
+from evalci_accessor.stats.pair_tests import binomial_tails, pair_test, resolve_test_method
+from evalci_accessor.stats.simultaneous import simultaneous_outside
+
+_COUNTS = ("both_pass", "only_a", "only_b", "both_fail")
+MCNEMAR_COLUMNS = (
+    "estimate_a", "estimate_b", "difference", "n_pairs", "n_clusters", "cluster", *_COUNTS, "statistic", "pvalue", "alternative",
+    "null", "method",
+)  # fmt: skip
+DIFF_COLUMNS = (
+    "estimate_a", "estimate_b", "difference", "std_error", "ci_low", "ci_high", "n_pairs", "n_clusters", "cluster", *_COUNTS,
+    "statistic", "pvalue", "alternative", "margin", "claim", "verdict", "pvalue_verdict", "method", "confidence_level",
+)  # fmt: skip
+COMPARE_COLUMNS = (
+    "estimate_a", "estimate_b", "difference", "std_error", "ci_low", "ci_high", "n_pairs", "n_clusters", "cluster", *_COUNTS,
+    "statistic", "pvalue", "pvalue_adj", "simultaneous_low", "simultaneous_high", "test", "correction", "method",
+    "confidence_level",
+)  # fmt: skip
+
+
+def mcnemar_columns(matched: Matched, options: TestOptions) -> dict[str, Any]:
+    """The test of every pair in every group, arrays (H, P)."""
+    method = resolve_test_method(options.method, clustered=matched.cluster is not None)
+    check_option(options.alternative, Alternative, "alternative")
+    check_resamples(options.n_resamples)
+    seed = seed_sequence(options.rng)
+    blocks = blocks_of(matched)
+    out = _described(matched, blocks)
+    for name, empty in (("statistic", np.nan), ("pvalue", np.nan)):
+        out[name] = np.full(out["difference"].shape, empty)
+    null = "equal rates"
+    for block in blocks:
+        clustered = block.scores.size is not None
+        for part, t in block.chunks(by_cluster=clustered, cells=method == "eliasziw"):
+            result = pair_test(t, method, alternative=options.alternative, n_resamples=options.n_resamples, seed=seed)
+            at = (block.group, block.place[part])
+            out["statistic"][at], out["pvalue"][at], null = result.statistic, result.pvalue, result.null
+    warn_pairs(matched, blocks, method)
+    out |= {"alternative": options.alternative, "null": null, "method": method}
+    return {name: out[name] for name in MCNEMAR_COLUMNS}
+
+
+def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
+    """The difference of every pair in every group, arrays (H, P)."""
+    method = resolve_diff_method(options.method, binary=matched.binary, clustered=matched.cluster is not None)
+    margin, claim = resolve_claim(options.margin, options.claim, bounded=matched.bounded)
+    tail(options.confidence_level, options.alternative)
+    blocks = blocks_of(matched)
+    out = _described(matched, blocks)
+    _infer(
+        matched, blocks, out, method, alternative=options.alternative, confidence_level=options.confidence_level,
+        margin=options.margin, claim=options.claim, n_resamples=options.n_resamples, rng=options.rng, outside=None,
+    )  # fmt: skip
+    warn_pairs(matched, blocks, method, out["fallback"])
+    out |= {
+        "alternative": options.alternative, "margin": margin, "claim": claim, "method": method,
+        "confidence_level": check_level(options.confidence_level),
+    }  # fmt: skip
+    return {name: out[name] for name in DIFF_COLUMNS}
+
+
+def compare_columns(matched: Matched, options: CompareOptions, family: IntArray) -> tuple[dict[str, Any], IntArray]:
+    """All pairs with what their number asks for, arrays (H, P), and the order of the rows: most evidence first.
+
+    ``family`` says, by group, which p-values are corrected and which intervals hold together.
+    """
+    check_option(options.correction, Correction, "correction")
+    method = resolve_diff_method(options.method, binary=matched.binary, clustered=matched.cluster is not None)
+    test = _resolve_compare_test(options.test, method)
+    outside = tail(options.confidence_level, "two-sided")
+    blocks = blocks_of(matched)
+    out = _described(matched, blocks)
+    seed = seed_sequence(options.rng)
+    level = simultaneous_levels(blocks, family, outside, check_resamples(options.n_resamples), seed)
+    _infer(
+        matched, blocks, out, method, alternative="two-sided", confidence_level=options.confidence_level, margin=None, claim=None,
+        n_resamples=options.n_resamples, rng=seed, outside=level,
+    )  # fmt: skip
+    if test != "interval":
+        greater, less = binomial_tails(out["only_a"], out["only_b"], half=test == "midp")
+        out["pvalue"] = np.where(out["n_pairs"] > 0, np.minimum(2 * np.minimum(greater, less), 1.0), np.nan)
+    families = np.broadcast_to(family[:, None], out["pvalue"].shape)
+    out["pvalue_adj"] = adjust_pvalues(out["pvalue"], options.correction, family=families)
+    warn_pairs(matched, blocks, method, out["fallback"])
+    out |= {
+        "test": test, "correction": options.correction, "method": method, "confidence_level": check_level(options.confidence_level),
+    }  # fmt: skip
+    evidence = np.where(np.isnan(out["pvalue"]), np.inf, out["pvalue"]).ravel()
+    order = np.lexsort((-np.abs(np.nan_to_num(out["statistic"].ravel(), nan=0.0)), evidence))
+    return {name: out[name] for name in COMPARE_COLUMNS}, order
+
+
+def _resolve_compare_test(test: CompareTest, method: str) -> str:
+    """Where the p-values come from: the binomial law of the discordant items, or the law of the interval."""
+    check_option(test, CompareTest, "test")
+    if test == "auto":
+        return "exact" if method in INDEPENDENT else "interval"
+    if test != "interval" and method not in INDEPENDENT:
+        raise MethodError(
+            f"test={test!r} is McNemar's, for independent items and scores of 0 and 1, and would not go with "
+            f"method={method!r}. Leave test out: the p-values are then those of the interval."
+        )
+    return str(test)
+
+
+def simultaneous_levels(
+    blocks: list[Block], family: IntArray, outside: float, n_draws: int, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Tail probability of the simultaneous limits of each group's family, by group."""
+    out = np.full(len(family), outside)
+    for one in np.unique(family):
+        members = [block for block in blocks if family[block.group] == one]
+        level = simultaneous_outside([_as_columns(block) for block in members], 2 * outside, n_draws=n_draws, seed=seed)
+        out[family == one] = level
+    return out
+
+
+def _as_columns(block: Block) -> sup_t.Block:
+    """Influences of the clusters on the systems' means, and which differences are asked for."""
+    scores = block.scores
+    return sup_t.Block(
+        influence=scores.influence, contrasts=np.stack([block.a, block.b], axis=1),
+        df=bell_mccaffrey_df(scores.sizes / scores.n), clusters=None if scores.size is None else scores.cluster,
+    )  # fmt: skip
+
+
+def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
+    """What the pairs are, before any inference: both estimates, the difference, and the four cells."""
+    shape = (len(matched.tables), len(matched.pairs))
+    out: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("estimate_a", "estimate_b", "difference")}
+    out |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_pairs", "n_clusters")}
+    out |= {name: np.zeros(shape, dtype=np.int64) if matched.binary else np.full(shape, np.nan) for name in _COUNTS}
+    out["cluster"] = matched.cluster or ""
+    for block in blocks:
+        at, scores = (block.group, block.place), block.scores
+        mean = scores.mean
+        out["estimate_a"][at], out["estimate_b"][at] = mean[block.a], mean[block.b]
+        total = scores.sums.sum(axis=0)
+        difference = total[block.a] - total[block.b]
+        out["difference"][at] = difference / scores.n
+        out["n_pairs"][at], out["n_clusters"][at] = scores.n, len(scores.sums)
+        if block.gram is not None:
+            only_a, only_b = (block.square + difference) / 2, (block.square - difference) / 2
+            both = block.gram[block.a, block.b]
+            for name, count in zip(_COUNTS, (both, only_a, only_b, scores.n - both - block.square), strict=True):
+                out[name][at] = count
+    return out
+
+
+def _infer(
+    matched: Matched,
+    blocks: list[Block],
+    out: dict[str, Any],
+    method: str,
+    *,
+    alternative: Alternative,
+    confidence_level: float,
+    margin: float | None,
+    claim: Claim | None,
+    n_resamples: int,
+    rng: object,
+    outside: FloatArray | None,
+) -> None:
+    """Fill in interval, p-value and verdict of every pair; ``outside`` holds each group's simultaneous tail probability."""
+    numbers = (
+        "std_error",
+        "ci_low",
+        "ci_high",
+        "statistic",
+        "pvalue",
+        "simultaneous_low",
+        "simultaneous_high",
+        "pvalue_verdict",
+    )
+    shape = out["difference"].shape
+    out |= {name: np.full(shape, np.nan) for name in numbers}
+    out["verdict"], out["fallback"] = np.full(shape, "", dtype=object), np.zeros(shape, dtype=bool)
+    resampled = method == "bootstrap_percentile"
+    seed = seed_sequence(rng)
+    if resampled:
+        check_resamples(n_resamples)
+    for block in blocks:
+        scores = block.scores
+        if scores.size is None and scores.n < 2:
+            raise MethodError(
+                f"A pair of systems has a single item in common ({matched.group_label(block.group)}); two are needed."
+            )
+        means = mean_replicates(scores.sums, scores.sizes, n_resamples, seed).T if resampled else None
+        for part, t in block.chunks(by_cluster=scores.size is not None, width=n_resamples if resampled else 0):
+            a, b = block.a[part], block.b[part]
+            result: DifferenceResult = infer(
+                t, method, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
+                both=None if block.gram is None else block.gram[a, b], replicates=None if means is None else means[a] - means[b],
+                simultaneous=None if outside is None else float(outside[block.group]),
+            )  # fmt: skip
+            for name in (*numbers, "verdict", "fallback"):
+                out[name][block.group, block.place[part]] = getattr(result, name)

@@ -1,0 +1,449 @@
+"""Two systems on the same items: the part of the DataFrame accessor that compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TypeAlias
+
+import pandas as pd
+
+from evalci_accessor import _pandas
+from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
+from evalci_accessor._pandas.columns import ArrayLike
+from evalci_accessor._typing import (
+    Alternative,
+    Claim,
+    CompareTest,
+    Correction,
+    DiffMethod,
+    NanPolicy,
+    PairTestMethod,
+    Unmatched,
+)
+
+Spec: TypeAlias = Hashable | ArrayLike
+Specs: TypeAlias = Spec | Sequence[Hashable | ArrayLike]
+Pairs: TypeAlias = Sequence[tuple[Hashable, Hashable]]
+
+
+class PairedFrameMethods:
+    """The methods of ``df.evalci`` that compare systems."""
+
+    _obj: pd.DataFrame
+
+    def mcnemar(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Spec | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        method: PairTestMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> pd.DataFrame:
+        r"""Whether two systems differ on the same items: McNemar's test, with clusters or without.
+
+        Parameters
+        ----------
+        factor : label or array_like
+            What tells the systems apart, such as the model: a column, an index level, a Series with the frame's index, or an
+            array by position. A difference is the first system of a pair minus the second.
+        item : label, array_like or list of these
+            What tells the questions apart, the same for all systems. Where ids are local to something, a list of both, as
+            ``["task", "item"]``.
+        cluster : label or array_like, optional
+            What the items share: a document, a task, a template. An item lies in one cluster.
+        score : label or array_like, default "score"
+            The scores, 0 or 1, numbers or booleans.
+        by : label, array_like or list of these, optional
+            Compare within each distinct key: a row for each key and pair. (The xarray accessor's ``dim`` has the opposite
+            sense: it names what is reduced.)
+        method : str, default "auto"
+            ``"auto"`` is ``"exact"`` without a cluster and ``"icc_averaged"`` with one. For independent items: ``"exact"``,
+            ``"midp"``, ``"asymptotic"``, ``"corrected"``. With a cluster: ``"icc_averaged"``, ``"obuchowski"``,
+            ``"durkalski"``, ``"yang"``, ``"eliasziw"``, and ``"sign_flip"``, a randomisation test of exchangeable systems.
+            The former refuse a cluster, the latter need one.
+        alternative : {"two-sided", "less", "greater"}
+            About the difference: ``"greater"`` that the first system is better.
+        baseline : optional
+            A level of ``factor``: every other system minus this one.
+        pairs : list of tuple, optional
+            The pairs to compare, as ``[("new", "old")]``. With neither, all pairs in order of first appearance.
+        unmatched : {"raise", "drop"}
+            What to do about items that only one system of a pair has. ``"drop"`` compares the common ones and says how many
+            fell out.
+        nan_policy : {"raise", "omit"}
+            What to do about missing scores. ``"omit"`` leaves them out and says how many.
+        n_resamples : int, default 9999
+            Sign flips that are drawn where there are too many to go through.
+        rng : None, int, SeedSequence, BitGenerator or Generator
+            Randomness of these: the same seed gives the same numbers, whatever the order of the rows.
+
+        Returns
+        -------
+        DataFrame
+            A row a pair: the keys, ``<factor>_a`` and ``<factor>_b``, ``estimate_a``, ``estimate_b``, ``difference``,
+            ``n_pairs`` (items), ``n_clusters``, ``cluster``, the items that ``both_pass``, ``only_a``, ``only_b``,
+            ``both_fail``, ``statistic``, ``pvalue``, ``alternative``, ``null`` (what is tested) and ``method`` (what ran).
+
+        Raises
+        ------
+        PairingError
+            An item that only one system has, two scores for one item and system, a single system, a missing name or id.
+        ColumnNotFoundError, AmbiguousNameError, AlignmentError
+            A name or array that does not fit.
+        ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
+            Scores that are text, outside the method's range, missing, or infinite.
+        ClusterError, MissingClusterError
+            A single cluster, an item in two clusters, or scores without a cluster id.
+        MethodError
+            Options that do not exist or do not go together.
+
+        Warns
+        -----
+        EvalCIWarning
+            A class of its own for each: few or dominating clusters, few items on which the systems differ, items or scores
+            left out at your request.
+
+        See Also
+        --------
+        diff_ci : By how much they differ.
+        compare : All pairs, corrected for their number.
+
+        Notes
+        -----
+        Only items on which the systems differ count: with :math:`b` items that only the first passes and :math:`c` that only
+        the second passes, the exact test is binomial, :math:`p = \min(1, 2 P(X \le \min(b, c)))` with
+        :math:`X \sim B(b + c, 1/2)`; mid-p takes half of the probability of what was observed off; the asymptotic statistic is
+        :math:`(b - c)/\sqrt{b + c}`. They assume independent items. With clusters the default is Tango's score test at the
+        effective sample size :math:`n_k`, averaged over the posterior of the intracluster correlation of the item
+        differences; it assumes that clusters are independent and exchangeable given their sizes. Without a discordant item
+        p is 1.
+
+        References
+        ----------
+        McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages.
+        Psychometrika 12, 153-157. https://doi.org/10.1007/BF02295996
+
+        Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary matched-pairs data: mid-p and
+        asymptotic are better than exact conditional. BMC Medical Research Methodology 13, 91.
+        https://doi.org/10.1186/1471-2288-13-91
+
+        Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
+        design. Statistics in Medicine 17, 891-908.
+
+        Eliasziw, M. and Donner, A. (1991). Application of the McNemar test to non-independent matched pair data. Statistics
+        in Medicine 10, 1981-1991. https://doi.org/10.1002/sim.4780101211
+
+        Obuchowski, N. A. (1998). On the comparison of correlated proportions for clustered data. Statistics in Medicine 17,
+        1495-1507.
+
+        Durkalski, V. L., Palesch, Y. Y., Lipsitz, S. R. and Rust, P. F. (2003). Analysis of clustered matched-pair data.
+        Statistics in Medicine 22, 2417-2428. https://doi.org/10.1002/sim.1438
+
+        Yang, Z., Sun, X. and Hardin, J. W. (2010). A note on the tests for clustered matched-pair binary data. Biometrical
+        Journal 52, 638-652. https://doi.org/10.1002/bimj.201000035
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> answer = df.evalci.mcnemar("model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")])
+        >>> answer[["model_a", "model_b", "difference", "only_a", "only_b", "pvalue", "method"]].round(3)
+          model_a model_b  difference  only_a  only_b  pvalue        method
+        0  boreal   atlas        0.06      42      30   0.256  icc_averaged
+        """
+        return _pandas.pairs.mcnemar(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            score=score,
+            by=by,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            options=TestOptions(
+                method=method,
+                alternative=alternative,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def diff_ci(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Spec | None = None,
+        sample: Spec | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        margin: float | None = None,
+        claim: Claim | None = None,
+        method: DiffMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> pd.DataFrame:
+        r"""By how much two systems differ on the same items, with a verdict against a margin.
+
+        Parameters
+        ----------
+        factor : label or array_like
+            What tells the systems apart, such as the model: a column, an index level, a Series with the frame's index, or an
+            array by position. A difference is the first system of a pair minus the second.
+        item : label, array_like or list of these
+            What tells the questions apart, the same for all systems. Where ids are local to something, a list of both, as
+            ``["task", "item"]``.
+        cluster : label or array_like, optional
+            What the items share: a document, a task, a template. An item lies in one cluster.
+        sample : label or array_like, optional
+            What numbers repeats of an item under one system; they are averaged within the item.
+        score : label or array_like, default "score"
+            The scores, numbers or booleans. Fractions are welcome.
+        by : label, array_like or list of these, optional
+            Compare within each distinct key: a row for each key and pair. (The xarray accessor's ``dim`` has the opposite
+            sense: it names what is reduced.)
+        margin : float, optional
+            Difference >= 0, in the units of the scores, up to which one system counts as no worse, or the two as the same.
+        claim : {"superiority", "noninferiority", "equivalence"}, optional
+            What the verdict is about, for the first system. By default superiority without a margin (two-sided), and
+            noninferiority with one.
+        method : str, default "auto"
+            ``"auto"`` is, for scores of 0 and 1, ``"tango"`` without a cluster and ``"icc_averaged"`` with one, and for others
+            ``"cr2"`` (t with Satterthwaite's degrees of freedom). Further, for independent items: ``"newcombe"``,
+            ``"bonett_price"``, ``"agresti_min"``; for all: ``"cr0"``, ``"cr1"``, ``"cr3"``, ``"bootstrap_percentile"``.
+        alternative : {"two-sided", "less", "greater"}
+            About the difference: ``"greater"`` that the first system is better, with a lower limit only; ``"less"`` with an
+            upper one.
+        baseline : optional
+            A level of ``factor``: every other system minus this one.
+        pairs : list of tuple, optional
+            The pairs to compare, as ``[("new", "old")]``. With neither, all pairs in order of first appearance.
+        confidence_level : float, default 0.95
+            Nominal level.
+        unmatched : {"raise", "drop"}
+            What to do about items that only one system of a pair has. ``"drop"`` compares the common ones and says how many
+            fell out.
+        nan_policy : {"raise", "omit"}
+            What to do about missing scores. ``"omit"`` leaves them out and says how many.
+        n_resamples : int, default 9999
+            Resamples of the bootstrap.
+        rng : None, int, SeedSequence, BitGenerator or Generator
+            Randomness of these: the same seed gives the same numbers, whatever the order of the rows.
+
+        Returns
+        -------
+        DataFrame
+            A row a pair: the keys, ``<factor>_a`` and ``<factor>_b``, ``estimate_a``, ``estimate_b``, ``difference``,
+            ``std_error``, ``ci_low``, ``ci_high``, ``n_pairs`` (items), ``n_clusters``, ``cluster``, ``both_pass``,
+            ``only_a``, ``only_b``, ``both_fail`` (items; nan where scores are not 0 or 1), ``statistic``, ``pvalue`` (of no
+            difference), ``alternative``, ``margin``, ``claim``, ``verdict`` (superior, inferior, noninferior, equivalent,
+            different or inconclusive, said of the first system), ``pvalue_verdict``, ``method`` and ``confidence_level``.
+
+        Raises
+        ------
+        PairingError
+            An item that only one system has, two scores for one item and system, a single system, a missing name or id.
+        ColumnNotFoundError, AmbiguousNameError, AlignmentError
+            A name or array that does not fit.
+        ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
+            Scores that are text, outside the method's range, missing, or infinite.
+        ClusterError, MissingClusterError
+            A single cluster, an item in two clusters, or scores without a cluster id.
+        MethodError
+            Options that do not exist or do not go together.
+
+        Warns
+        -----
+        EvalCIWarning
+            A class of its own for each: few or dominating clusters, few items on which the systems differ, items or scores
+            left out at your request.
+
+        See Also
+        --------
+        mcnemar : The test alone, in all its forms.
+        compare : All pairs, corrected for their number.
+
+        Notes
+        -----
+        With clusters the default inverts Tango's score test at the effective sample size
+        :math:`n_k = M/(1 + (M/G^* - 1)\rho_k)`, :math:`G^* = M^2/\sum m_g^2`, averaged over the posterior of the intracluster
+        correlation :math:`\rho` of the item differences; clusters of one item give Tango's own interval. It assumes that
+        clusters are independent and exchangeable given their sizes. The verdict is given where ``pvalue_verdict`` is at most
+        1 - ``confidence_level``: of one one-sided test for noninferiority, and for superiority by more than a margin; of both
+        one-sided tests (TOST) for equivalence. It takes more as better: turn a score around, as 1 - score, where less is.
+
+        References
+        ----------
+        Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
+        design. Statistics in Medicine 17, 891-908.
+
+        Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial proportions based on paired
+        data. Statistics in Medicine 17, 2635-2650.
+
+        Bonett, D. G. and Price, R. M. (2012). Adjusted Wald confidence interval for a difference of binomial proportions based
+        on paired data. Journal of Educational and Behavioral Statistics 37, 479-488.
+        https://doi.org/10.3102/1076998611411915
+
+        Agresti, A. and Min, Y. (2005). Simple improved confidence intervals for comparing matched proportions. Statistics in
+        Medicine 24, 729-740. https://doi.org/10.1002/sim.1781
+
+        Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage
+        samples. Survey Methodology 28, 169-181.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> answer = df.evalci.diff_ci("model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], margin=0.05)
+        >>> answer[["model_a", "model_b", "difference", "ci_low", "ci_high", "claim", "verdict"]].round(3)
+          model_a model_b  difference  ci_low  ci_high           claim      verdict
+        0  boreal   atlas        0.06  -0.045    0.165  noninferiority  noninferior
+        """
+        return _pandas.pairs.diff_ci(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=score,
+            by=by,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            options=DiffOptions(
+                method=method,
+                alternative=alternative,
+                margin=margin,
+                claim=claim,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
+
+    def compare(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Spec | None = None,
+        sample: Spec | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        method: DiffMethod = "auto",
+        test: CompareTest = "auto",
+        correction: Correction = "holm",
+        correction_within: Hashable | Sequence[Hashable] = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+    ) -> pd.DataFrame:
+        r"""All pairs of systems in one table, corrected for their number, most evidence first.
+
+        Parameters
+        ----------
+        factor, item, cluster, sample, score, by, baseline, pairs, method
+            As in `diff_ci`.
+        test : {"auto", "exact", "midp", "interval"}
+            Where p-values come from: McNemar's exact test or its mid-p, for independent items and scores of 0 and 1, or the
+            law of the interval. ``"auto"`` is ``"exact"`` where it applies.
+        correction : {"holm", "hochberg", "bonferroni", "bh", "by", "none"}
+            Of the p-values for their number: ``"holm"`` bounds the chance of any false finding, ``"bh"`` the expected share
+            of false ones.
+        correction_within : label or list of labels, optional
+            Keys of ``by`` within each of which the correction runs on its own; by default it runs over the whole table.
+        confidence_level, unmatched, nan_policy
+            As in `diff_ci`.
+        n_resamples : int, default 9999
+            Draws for the simultaneous limits, and resamples of the bootstrap.
+        rng : None, int, SeedSequence, BitGenerator or Generator
+            Randomness of these: the same seed gives the same numbers, whatever the order of the rows.
+
+        Returns
+        -------
+        DataFrame
+            A row a pair, the smallest p-value first: the keys, ``<factor>_a`` and ``<factor>_b``, ``estimate_a``,
+            ``estimate_b``, ``difference``, ``std_error``, ``ci_low``, ``ci_high``, ``n_pairs`` (items), ``n_clusters``,
+            ``cluster``, ``both_pass``, ``only_a``, ``only_b``, ``both_fail`` (items; nan where scores are not 0 or 1),
+            ``statistic``, ``pvalue``, ``pvalue_adj``, ``simultaneous_low``, ``simultaneous_high``, ``test``,
+            ``correction``, ``method`` and ``confidence_level``.
+
+        Raises
+        ------
+        EvalCIError
+            The same as in `diff_ci`, each a class of its own.
+
+        Notes
+        -----
+        The interval of each pair is that of `diff_ci`, and with clusters so is its p-value. The correction runs over all
+        rows of the table, so that a table by language is corrected for all its languages at once; ``correction_within``
+        says otherwise. The simultaneous limits hold for all rows together: sup-t, :math:`P(\max_j |t_j| \le c) = ` the
+        level, with the quantile :math:`c` from a multiplier bootstrap over whole clusters, which knows how the pairs hang
+        together.
+
+        References
+        ----------
+        Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65-70.
+
+        Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate: a practical and powerful approach to
+        multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
+        https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+
+        Montiel Olea, J. L. and Plagborg-Moller, M. (2019). Simultaneous confidence bands: theory, implementation, and an
+        application to SVARs. Journal of Applied Econometrics 34, 1-17. https://doi.org/10.1002/jae.2656
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> answer = df.evalci.compare("model", item="item", cluster="doc_id", rng=1)
+        >>> answer[["model_a", "model_b", "difference", "ci_low", "ci_high", "pvalue_adj"]].round(3)
+          model_a  model_b  difference  ci_low  ci_high  pvalue_adj
+        0  boreal  cascade       0.135   0.032    0.236       0.034
+        1   atlas  cascade       0.075  -0.035    0.183       0.351
+        2   atlas   boreal      -0.060  -0.165    0.045       0.351
+        """
+        return _pandas.pairs.compare(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=score,
+            by=by,
+            baseline=baseline,
+            pairs=pairs,
+            correction_within=correction_within,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            options=CompareOptions(
+                method=method,
+                test=test,
+                correction=correction,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        )
