@@ -9,7 +9,7 @@ import numpy as np
 
 from evalci_accessor._pairing import Matched, Table
 from evalci_accessor._warn import examples
-from evalci_accessor.exceptions import ClusterError
+from evalci_accessor.exceptions import ClusterError, PairingError
 from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.matched import MatchedScores, PairTotals
 
@@ -60,6 +60,21 @@ def blocks_of(matched: Matched) -> list[Block]:
     blocks = [block for h, table in enumerate(matched.tables) for block in _of_table(matched, h, table, systems)]
     _refuse_single_clusters(matched, blocks)
     return blocks
+
+
+def refuse_single_items(matched: Matched, blocks: list[Block]) -> None:
+    """An interval needs two items, of which only one pair's could have been left out."""
+    single = [block for block in blocks if block.scores.n < 2]
+    if not single:
+        return
+    first, second = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
+    group = matched.group_label(single[0].group)
+    count = sum(len(block.place) for block in single)
+    more = f" (and so have {count - 1} more pairs)" if count > 1 else ""
+    raise PairingError(
+        f"{first!r} and {second!r} have a single item in common{f' in {group}' if group else ''}{more}, from which no error can be "
+        "told. At least two are needed: leave such groups out, or name other pairs with pairs=."
+    )
 
 
 def _of_table(matched: Matched, h: int, table: Table, systems: IntArray) -> Iterator[Block]:

@@ -214,10 +214,13 @@ def refuse_graded(matched: Matched) -> None:
     found = np.concatenate([table.scores.ravel() for table in matched.tables])
     found = found[~np.isnan(found) & (found != 0) & (found != 1)]
     shown = examples(f"{value:g}" for value in np.unique(found)[:6])
+    mark = "" if matched.sentinel is None else (
+        f" Where {matched.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, first."
+    )  # fmt: skip
     raise ScoreRangeError(
         f"mcnemar counts the items that one system passes and the other fails, so scores must be 0 or 1; {len(found)} are "
         f"neither, such as {shown}. diff_ci and compare take scores on any scale; or turn these into passes first, as with "
-        ">= a threshold."
+        f">= a threshold.{mark}"
     )
 
 

@@ -39,10 +39,13 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
         share = size / size.sum()
         effective = 1 / (share**2).sum()
         if effective < _FEW_CLUSTERS or bell_mccaffrey_df(share) < _FEW_DF:
-            few[block.group] = f"{effective:.2g} effective of {len(size)}"
+            uneven = effective < 0.99 * len(size)
+            few[block.group] = (
+                f"few effective clusters ({effective:.2g} of {len(size)}" if uneven else f"few clusters ({len(size)}"
+            )
         if share.max() > _DOMINANT:
             largest = matched.cluster_label(int(block.scores.cluster[share.argmax()]))
-            dominant[block.group] = f"{largest!r} holds {share.max():.1%} of the items"
+            dominant[block.group] = f"{largest!r}, holds {share.max():.1%} of the items"
         if len(size) > 1 and (size == 1).all():
             lone.append(block.group)
     name = repr(matched.cluster)
@@ -51,10 +54,10 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
             "so the answer leans on the prior of the ICC of the differences" if method == "icc_averaged"
             else "where this method is unreliable; the default is made for few clusters"
         )  # fmt: skip
-        warn(f"{_groups(matched, few)}few effective clusters of {name} ({_first(few)}), {trust}.", ex.FewClustersWarning)
+        warn(f"{_groups(matched, few)}{_first(few)} of {name}), {trust}.", ex.FewClustersWarning)
     if dominant:
         warn(
-            f"{_groups(matched, dominant)}one cluster of {name} dominates ({_first(dominant)}), so it weighs as much in the "
+            f"{_groups(matched, dominant)}the largest cluster of {name}, {_first(dominant)}, so it weighs as much in the "
             "difference.",
             ex.DominantClusterWarning,
         )
@@ -80,11 +83,12 @@ def _warn_differences(matched: Matched, blocks: list[Block], method: str, flat: 
     equal = square == 0
     clustered = matched.cluster is not None
     unit = f"cluster(s) of {matched.cluster!r}"
+    shows = "p is 1" if flat is None else "the interval shows only what the number of items rules out"
     tell(
         equal, ex.FewDiscordantWarning,
-        lambda k: f"the systems have the same score on all {items.flat[k]:.0f} items, so nothing speaks for a difference and the "
-        "interval shows only what their number rules out.",
-        "the systems have the same score on every item, so nothing speaks for a difference.",
+        lambda k: f"the systems have the same score on all {items.flat[k]:.0f} items: nothing speaks for a difference, and "
+        f"{shows}.",
+        f"the systems have the same score on every item: nothing speaks for a difference, and {shows}.",
     )  # fmt: skip
     some = ~equal & ~np.isnan(square)
     if flat is not None:
@@ -94,14 +98,13 @@ def _warn_differences(matched: Matched, blocks: list[Block], method: str, flat: 
             _FLAT,
         )  # fmt: skip
     if method == "bootstrap_percentile":
-        units = effective if clustered else items
+        units, counted = (effective, "effective clusters") if clustered else (items, "items")
         narrow = some & (units < _BOOTSTRAP_CLUSTERS)
         tell(
             narrow, ex.BootstrapWarning,
-            lambda k: f"a percentile bootstrap of {units.flat[k]:.3g} effective clusters is known to be too narrow (it needs 30). "
+            lambda k: f"a percentile bootstrap of {units.flat[k]:.3g} {counted} is known to be too narrow (it needs 30). "
             "Compare with the default method.",
-            "a percentile bootstrap of fewer than 30 effective clusters is known to be too narrow. Compare with the default "
-            "method.",
+            f"a percentile bootstrap of fewer than 30 {counted} is known to be too narrow. Compare with the default method.",
         )  # fmt: skip
     if method == "sign_flip":
         tell(
@@ -147,7 +150,7 @@ class _Teller:
         h, p = divmod(k, len(self.matched.pairs))
         first, second = (self.matched.systems[j] for j in self.matched.pairs[p])
         group = self.matched.group_label(h)
-        return f"{first} - {second}" + (f" in {group}" if group else "")
+        return f"{first!r} against {second!r}" + (f" in {group}" if group else "")
 
 
 def _groups(matched: Matched, found: dict[int, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor._blocks import Block, blocks_of
+from evalci_accessor._blocks import Block, blocks_of, refuse_single_items
 from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
 from evalci_accessor._pair_findings import warn_pairs
 from evalci_accessor._pairing import Matched
@@ -73,9 +73,10 @@ def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
     margin, claim = resolve_claim(options.margin, options.claim, bounded=matched.bounded)
     tail(options.confidence_level, options.alternative)
     blocks = blocks_of(matched)
+    refuse_single_items(matched, blocks)
     out = _described(matched, blocks)
     _infer(
-        matched, blocks, out, method, alternative=options.alternative, confidence_level=options.confidence_level,
+        blocks, out, method, alternative=options.alternative, confidence_level=options.confidence_level,
         margin=options.margin, claim=options.claim, n_resamples=options.n_resamples, rng=options.rng, outside=None,
     )  # fmt: skip
     warn_pairs(matched, blocks, method, out["fallback"])
@@ -96,24 +97,28 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
     test = _resolve_compare_test(options.test, method)
     outside = tail(options.confidence_level, "two-sided")
     blocks = blocks_of(matched)
+    refuse_single_items(matched, blocks)
     out = _described(matched, blocks)
     seed = seed_sequence(options.rng)
     level = simultaneous_levels(blocks, family, outside, check_resamples(options.n_resamples), seed)
     _infer(
-        matched, blocks, out, method, alternative="two-sided", confidence_level=options.confidence_level, margin=None, claim=None,
+        blocks, out, method, alternative="two-sided", confidence_level=options.confidence_level, margin=None, claim=None,
         n_resamples=options.n_resamples, rng=seed, outside=level,
     )  # fmt: skip
+    evidence = np.abs(np.nan_to_num(out["statistic"].ravel(), nan=0.0))
     if test != "interval":
         greater, less = binomial_tails(out["only_a"], out["only_b"], half=test == "midp")
-        out["pvalue"] = np.where(out["n_pairs"] > 0, np.minimum(2 * np.minimum(greater, less), 1.0), np.nan)
+        held = out["n_pairs"] > 0
+        out["pvalue"] = np.where(held, np.minimum(2 * np.minimum(greater, less), 1.0), np.nan)
+        out["statistic"] = np.where(held, out["only_a"], np.nan).astype(np.float64)
     families = np.broadcast_to(family[:, None], out["pvalue"].shape)
     out["pvalue_adj"] = adjust_pvalues(out["pvalue"], options.correction, family=families)
     warn_pairs(matched, blocks, method, out["fallback"])
     out |= {
         "test": test, "correction": options.correction, "method": method, "confidence_level": check_level(options.confidence_level),
     }  # fmt: skip
-    evidence = np.where(np.isnan(out["pvalue"]), np.inf, out["pvalue"]).ravel()
-    order = np.lexsort((-np.abs(np.nan_to_num(out["statistic"].ravel(), nan=0.0)), evidence))
+    # Where p-values are equal, or too small to be told from 0, the interval's statistic decides.
+    order = np.lexsort((-evidence, np.where(np.isnan(out["pvalue"]), np.inf, out["pvalue"]).ravel()))
     return {name: out[name] for name in COMPARE_COLUMNS}, order
 
 
@@ -175,7 +180,6 @@ def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
 
 
 def _infer(
-    matched: Matched,
     blocks: list[Block],
     out: dict[str, Any],
     method: str,
@@ -208,10 +212,6 @@ def _infer(
         check_resamples(n_resamples)
     for block in blocks:
         scores = block.scores
-        if scores.size is None and scores.n < 2:
-            raise MethodError(
-                f"A pair of systems has a single item in common ({matched.group_label(block.group)}); two are needed."
-            )
         means = mean_replicates(scores.sums, scores.sizes, n_resamples, seed).T if resampled else None
         for part, t in block.chunks(by_cluster=scores.size is not None, width=n_resamples if resampled else 0):
             a, b = block.a[part], block.b[part]
@@ -221,4 +221,5 @@ def _infer(
                 simultaneous=None if outside is None else float(outside[block.group]),
             )  # fmt: skip
             for name in (*numbers, "verdict", "fallback"):
-                out[name][block.group, block.place[part]] = getattr(result, name)
+                value = getattr(result, name)
+                out[name][block.group, block.place[part]] = value + 0.0 if name in numbers else value  # -0.0 is 0.0

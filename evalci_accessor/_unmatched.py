@@ -123,7 +123,7 @@ def _fallen_out(presence: Presence, pair: IntArray, common: IntArray) -> str:
     ]
     out = len(sides.alone[0]) + len(sides.alone[1])
     return (
-        f"{a!r} against {b!r} {out} of {out + common[i, j]}: {', '.join(counts)}{sides.where()}{sides.omitted(short=True)}"
+        f"{a!r} against {b!r} {out} of {out + common[i, j]} ({', '.join(counts)}{sides.omitted(short=True)}){sides.where()}"
     )
 
 
@@ -162,7 +162,7 @@ class _Sides:
         if not count:
             return ""
         if short:
-            return f", {count} of them for a missing score"
+            return f"; {count} of these because the other's score is missing"
         return (
             f" {count} of them would have a partner, whose score is missing and was left out (nan_policy='omit'); if it stands "
             "for a failed run, give it the score of a failure."

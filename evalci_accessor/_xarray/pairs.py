@@ -179,4 +179,6 @@ def _mirror(columns: dict[str, Any], name: str) -> Any:
         return columns[swap[name]]
     if name in limits:
         return -columns[limits[name]]
+    if name == "statistic" and columns["test"] != "interval":
+        return columns["only_b"]  # a binomial count
     return -columns[name] if name in _NEGATED else columns[name]

@@ -228,7 +228,7 @@ def cr_law(t: PairTotals, kind: str) -> tuple[PivotLaw, BoolArray]:
     power = {"cr0": 0.0, "cr1": 0.0, "cr2": -1.0, "cr3": -2.0}[kind]
     clusters = t.n_clusters
     if t.size is None or t.d is None:
-        variance = np.maximum(t.square - t.total**2 / t.n, 0.0) / t.n**2 * (1 - 1 / t.n) ** power
+        variance = t.spread / t.n**2 * (1 - 1 / t.n) ** power
         df = float(clusters - 1)
     else:
         h = t.size / t.n

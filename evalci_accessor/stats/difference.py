@@ -106,7 +106,7 @@ def diff_ci(
     flat = (-1, len(m)) if m.ndim else (-1,)
     t = PairTotals.from_counts(b.reshape(flat), c.reshape(flat), m)
     replicates = None
-    if method == "bootstrap_percentile":
+    if method == "bootstrap_percentile" and t.n_clusters > 1:
         d, sizes = (t.d, t.size) if t.d is not None and t.size is not None else _as_items(t)
         replicates = mean_replicates(d.T, sizes, check_resamples(n_resamples), seed_sequence(rng)).T
     concordant = None if both is None else np.broadcast_to(as_float(both, "both"), shape).ravel()

@@ -7,6 +7,7 @@ adds is a difference of two columns.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class PairTotals:
         Whether all scores are 0 or 1, and whether all lie in [0, 1].
     span : float
         Range of the scores: 1 where they are bounded.
+    spread : ndarray of float, shape (P,)
+        Sum of the squared deviations of the differences from their mean.
     cells : ndarray of float, shape (4, P, G), or None
         Items that both passed, only the first, only the second, neither, by cluster.
     """
@@ -46,6 +49,7 @@ class PairTotals:
     binary: bool
     bounded: bool
     span: float
+    spread: FloatArray
     cells: FloatArray | None = None
 
     @property
@@ -89,13 +93,17 @@ class PairTotals:
         if (b + c > m).any():
             raise ScoreError("`only_a` + `only_b` must not exceed the number of items.")
         if m.ndim == 0:
-            return cls(n=int(m), size=None, d=None, total=b - c, square=b + c, binary=True, bounded=True, span=1.0)
+            return cls(
+                n=int(m), size=None, d=None, total=b - c, square=b + c, spread=_spread(b - c, b + c, int(m)), binary=True,
+                bounded=True, span=1.0,
+            )  # fmt: skip
         held = m > 0
         b, c, m = b[:, held], c[:, held], m[held]
         # The split of the concordant items does not matter to a difference, but Eliasziw and Donner's test looks at it.
+        n, total, square = int(m.sum()), (b - c).sum(axis=1), (b + c).sum(axis=1)
         return cls(
-            n=int(m.sum()), size=m, d=b - c, total=(b - c).sum(axis=1), square=(b + c).sum(axis=1),
-            binary=True, bounded=True, span=1.0,
+            n=n, size=m, d=b - c, total=total, square=square, spread=_spread(total, square, n), binary=True, bounded=True,
+            span=1.0,
         )  # fmt: skip
 
 
@@ -180,9 +188,7 @@ class MatchedScores:
             return np.asarray(passed[a] + passed[b] - 2 * both[a, b])
         # Directly: where two systems are nearly equal, sums of their squares would cancel.
         out = np.empty(len(a))
-        step = max(2**20 // max(self.n, 1), 1)
-        for start in range(0, len(a), step):
-            part = slice(start, start + step)
+        for part in self._parts(len(a)):
             out[part] = ((self.scores[:, a[part]] - self.scores[:, b[part]]) ** 2).sum(axis=0)
         return out
 
@@ -190,11 +196,24 @@ class MatchedScores:
         """Totals of the pairs (a, b); those of each cluster only if asked for."""
         sums = self.sums.sum(axis=0)
         d = np.ascontiguousarray((self.sums[:, a] - self.sums[:, b]).T) if by_cluster else None
+        total = sums[a] - sums[b] if d is None else d.sum(axis=1)
+        spread = _spread(total, square, self.n) if self.binary or by_cluster else self._spreads(a, b, total / self.n)
         return PairTotals(
-            n=self.n, size=self.sizes if by_cluster else None, d=d,
-            total=sums[a] - sums[b] if d is None else d.sum(axis=1), square=square, binary=self.binary,
-            bounded=self.bounded, span=self.span, cells=self._cells(a, b) if cells else None,
+            n=self.n, size=self.sizes if by_cluster else None, d=d, total=total, square=square, spread=spread,
+            binary=self.binary, bounded=self.bounded, span=self.span, cells=self._cells(a, b) if cells else None,
         )  # fmt: skip
+
+    def _spreads(self, a: IntArray, b: IntArray, mean: FloatArray) -> FloatArray:
+        """Sum of the squared deviations of the differences from their mean, of which nothing is left to cancel."""
+        out = np.empty(len(a))
+        for part in self._parts(len(a)):
+            out[part] = ((self.scores[:, a[part]] - self.scores[:, b[part]] - mean[part]) ** 2).sum(axis=0)
+        return out
+
+    def _parts(self, pairs: int) -> Iterator[slice]:
+        """A few pairs at a time, so that their differences stay in cache."""
+        step = max(2**20 // max(self.n, 1), 1)
+        return (slice(start, start + step) for start in range(0, pairs, step))
 
     def _cells(self, a: IntArray, b: IntArray) -> FloatArray:
         """Both, only a, only b, neither, by pair and cluster."""
@@ -202,6 +221,11 @@ class MatchedScores:
         both = _sum_by(self.scores[:, a] * self.scores[:, b], codes, len(self.sums)).T
         first, second = self.sums[:, a].T, self.sums[:, b].T
         return np.stack([both, first - both, second - both, self.sizes - first - second + both])
+
+
+def _spread(total: FloatArray, square: FloatArray, n: int) -> FloatArray:
+    """Sum of the squared deviations from the mean, from whole numbers."""
+    return np.asarray(np.maximum(square - total**2 / max(n, 1), 0.0))
 
 
 def _sum_by(values: FloatArray, codes: IntArray, size: int) -> FloatArray:

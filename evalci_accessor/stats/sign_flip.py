@@ -11,7 +11,7 @@ import numpy as np
 
 from evalci_accessor._progress import progress
 from evalci_accessor._typing import Alternative
-from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats._validate import BoolArray, FloatArray
 from evalci_accessor.stats.matched import PairTotals
 
 _ENUMERATED = 20  # clusters whose sign flips can always be gone through
@@ -29,15 +29,24 @@ def sign_flip(t: PairTotals, alternative: Alternative, n_resamples: int, seed: n
         if not len(d):
             continue
         if len(d) <= _ENUMERATED or len(d) * reach <= _WORK:
-            upper = _exact_tail(d.astype(np.int64), int(t.total[k]), alternative)
+            law = _enumerated_tail if 2 ** len(d) < reach else _convolved_tail
+            upper = law(d.astype(np.int64), int(t.total[k]), alternative)
         else:
             upper = _drawn_tail(d, float(t.total[k]), alternative, n_resamples, seed)
         out[k] = min(upper, 1.0)
     return out
 
 
-def _exact_tail(d: np.ndarray, observed: int, alternative: Alternative) -> float:
-    """Tail of the law of the sum of +-d, over all sign flips: one convolution a cluster."""
+def _enumerated_tail(d: np.ndarray, observed: int, alternative: Alternative) -> float:
+    """Tail of the law of the sum of +-d, gone through one by one: few clusters whose differences are large."""
+    sums = np.zeros(1, dtype=np.int64)
+    for step in d:
+        sums = np.concatenate([sums + step, sums - step])
+    return float(_beyond(sums, observed, alternative).mean())
+
+
+def _convolved_tail(d: np.ndarray, observed: int, alternative: Alternative) -> float:
+    """The same by one convolution a cluster."""
     reach = int(d.sum())
     law = np.zeros(2 * reach + 1)
     law[reach] = 1.0
@@ -46,11 +55,14 @@ def _exact_tail(d: np.ndarray, observed: int, alternative: Alternative) -> float
         shifted[step:] += law[:-step]
         shifted[:-step] += law[step:]
         law = shifted / 2
-    place = np.arange(-reach, reach + 1)
-    beyond = {
-        "two-sided": np.abs(place) >= abs(observed), "greater": place >= observed, "less": place <= observed
-    }[alternative]  # fmt: skip
-    return float(law[beyond].sum())
+    return float(law[_beyond(np.arange(-reach, reach + 1), observed, alternative)].sum())
+
+
+def _beyond(sums: np.ndarray, observed: float, alternative: Alternative) -> BoolArray:
+    """Which sums are at least as far out as the observed one."""
+    if alternative == "two-sided":
+        return np.asarray(np.abs(sums) >= abs(observed))
+    return np.asarray(sums >= observed if alternative == "greater" else sums <= observed)
 
 
 def _drawn_tail(
@@ -64,9 +76,5 @@ def _drawn_tail(
         generator = np.random.Generator(np.random.SFC64(child))
         rows = min(_BLOCK, n_resamples - start)
         flips = generator.integers(0, 2, size=(rows, len(d)), dtype=np.int8)
-        sums = 2 * (flips @ d) - d.sum()
-        if alternative == "two-sided":
-            reached += int((np.abs(sums) >= abs(observed)).sum())
-        else:
-            reached += int((sums >= observed if alternative == "greater" else sums <= observed).sum())
+        reached += int(_beyond(2 * (flips @ d) - d.sum(), observed, alternative).sum())
     return (1 + reached) / (1 + n_resamples)
