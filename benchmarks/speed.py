@@ -37,12 +37,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy import optimize
-from scipy.special import betainc, gammaln
+from scipy.special import betainc, gammaln, ndtr, stdtr
 
 import evalci_accessor
 from evalci_accessor import stats
 from evalci_accessor.stats import averaged, clustered, posterior
-from evalci_accessor.stats.moments import moments
+from evalci_accessor.stats.bootstrap import mean_replicates
+from evalci_accessor.stats.matched import MatchedScores
+from evalci_accessor.stats.moments import bell_mccaffrey_df, moments
+from evalci_accessor.stats.pair_tests import binomial_tails
+from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
 
 N_RESAMPLES = 10_000
 
@@ -633,6 +637,269 @@ def cube(quick: bool) -> Iterator[Row]:
         yield within(f"{what}: extra memory", memory, size / 2 if len(shape) == 4 else None, "MB")
 
 
+# -- pairs of systems on the same items ----------------------------------------------------------------------------------
+
+
+def systems(n_systems: int, n_items: int, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Made passes of systems, shape (systems, items), and the cluster of each item.
+
+    Items and clusters are hard or easy for all, and clusters a little more so for some systems than for others.
+    """
+    rng = np.random.default_rng([5, n_systems, n_items, n_clusters])
+    code = rng.integers(0, n_clusters, n_items)
+    ease = rng.normal(size=n_clusters)[code] + rng.normal(size=n_items)
+    own = 0.4 * rng.normal(size=(n_systems, n_clusters))[:, code] + np.linspace(-0.3, 0.9, n_systems)[:, None]
+    return ease + own + rng.normal(size=own.shape) > 0, code
+
+
+def _names(kind: str, count: int) -> np.ndarray:
+    return np.array([f"{kind}-{i:06d}" for i in range(count)])
+
+
+def _score_cube(score: np.ndarray, code: np.ndarray) -> xr.Dataset:
+    """The same as a cube with text ids."""
+    coords = {
+        "system": _names("system", len(score)), "item": _names("item", score.shape[1]),
+        "doc": ("item", _names("document", code.max() + 1)[code]),
+    }  # fmt: skip
+    return xr.Dataset({"score": (("system", "item"), score)}, coords=coords)
+
+
+def _score_rows(score: np.ndarray, code: np.ndarray) -> pd.DataFrame:
+    """The same as a frame with text ids, a row a system and item, in random order."""
+    system, item = np.divmod(np.random.default_rng(6).permutation(score.size), score.shape[1])
+
+    def ids(kind: str, codes: np.ndarray) -> Any:
+        return pd.array(_names(kind, codes.max() + 1), dtype="str").take(codes)
+
+    return pd.DataFrame(
+        {
+            "system": ids("system", system), "item": ids("item", item), "doc": ids("document", code[item]),
+            "score": score[system, item].astype(np.int64),
+        }
+    )  # fmt: skip
+
+
+def _four_cells(scores: MatchedScores, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Items that both, only the first, only the second and neither passed, by pair."""
+    gram = scores.gram()
+    passed, both, apart = np.diagonal(gram), gram[a, b], scores.squares(a, b, gram)
+    only_a = (apart + passed[a] - passed[b]) / 2
+    return np.stack([both, only_a, apart - only_a, scores.n - both - apart])
+
+
+def pairs_tables(quick: bool) -> Iterator[Row]:
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    m, n, timed = (5, 500, 4) if quick else (50, 100_000, 25)
+    score, code = systems(m, n, n // 20)
+    a, b = np.triu_indices(m, 1)
+    some = range(0, len(a), len(a) // timed)
+    columns = [pd.Series(one, name=f"system {j}") for j, one in enumerate(score)]
+    ready = MatchedScores.from_items(score.T, binary=True, bounded=True)
+    ds, df = _score_cube(score, code), _score_rows(score, code)
+
+    def crosstabs() -> list[np.ndarray]:
+        return [pd.crosstab(columns[a[k]], columns[b[k]]).to_numpy() for k in some]
+
+    def crosstabs_and_p() -> list[float]:
+        return [mcnemar(table, exact=True).pvalue for table in crosstabs()]
+
+    def tables_and_p() -> np.ndarray:
+        _, only_a, only_b, _ = _four_cells(ready, a, b)
+        return np.minimum(2 * np.minimum(*binomial_tails(only_a, only_b, half=False)), 1.0)
+
+    def from_cube() -> xr.Dataset:
+        return ds.evalci.mcnemar("system", item="item")
+
+    def from_frame() -> pd.DataFrame:
+        return df.evalci.mcnemar("system", item="item")
+
+    cells = _four_cells(ready, a, b)[:, some]
+    np.testing.assert_array_equal(cells.T, [[t[1, 1], t[1, 0], t[0, 1], t[0, 0]] for t in crosstabs()])
+    for found in (tables_and_p(), from_cube()["pvalue"].to_numpy()):
+        np.testing.assert_allclose(found[some], crosstabs_and_p(), rtol=1e-9)
+    scale = len(a) / len(some)
+    alone, full = cpu(crosstabs, 3) * scale, cpu(crosstabs_and_p, 3) * scale
+    what, scaled = f"{len(a):,} McNemar tables, {m} systems x {n:,} items", f"(timed on {len(some)} pairs and scaled)"
+    peer = f"pandas.crosstab + statsmodels mcnemar(exact=True) {scaled}"
+    yield faster(f"{what}, tables only, from ready scores: pandas.crosstab {scaled}",
+                 cpu(lambda: _four_cells(ready, a, b), 7, 5), alone, 1_000)  # fmt: skip
+    yield faster(f"{what}, and exact p, from ready scores: {peer}", cpu(tables_and_p, 7, 5), full, 1_000)
+    yield faster(f"{what}, mcnemar(), cube to answer: {peer}", cpu(from_cube, 5), full)
+    yield faster(f"{what}, mcnemar(), frame with text ids ({len(df):,} rows) to answer: {peer}", cpu(from_frame, 3), full)
+
+
+def _shared_bootstrap(scores: MatchedScores, a: np.ndarray, b: np.ndarray, n_resamples: int) -> np.ndarray:
+    """Percentile limits of all pairs from one matrix of counts."""
+    means = mean_replicates(scores.sums, scores.sizes, n_resamples, np.random.SeedSequence(1)).T
+    parts = [slice(start, start + 25) for start in range(0, len(a), 25)]
+    return np.concatenate([np.quantile(means[a[p]] - means[b[p]], (0.025, 0.975), axis=1) for p in parts], axis=1)
+
+
+def _one_pair(d: np.ndarray, m: np.ndarray, n_resamples: int) -> np.ndarray:
+    """Percentile limits of one pair, all its resamples at once."""
+    index = np.random.default_rng(1).integers(0, len(m), (n_resamples, len(m)))
+    return np.quantile(d[index].sum(axis=1) / m[index].sum(axis=1), (0.025, 0.975))
+
+
+def _one_pair_loop(d: np.ndarray, m: np.ndarray, n_resamples: int) -> np.ndarray:
+    """The same, one resample after the other."""
+    rng = np.random.default_rng(1)
+    found = np.empty(n_resamples)
+    for k in range(n_resamples):
+        index = rng.integers(0, len(m), len(m))
+        found[k] = d[index].sum() / m[index].sum()
+    return np.quantile(found, (0.025, 0.975))
+
+
+def pairs_bootstrap(quick: bool) -> Iterator[Row]:
+    m, n, clusters, resamples, timed = (4, 200, 20, 200, 2) if quick else (50, 10_000, 500, 9_999, 5)
+    score, code = systems(m, n, clusters)
+    a, b = np.triu_indices(m, 1)
+    scores = MatchedScores.from_items(score.T, code, binary=True, bounded=True)
+    ds = _score_cube(score, code)
+
+    def shared() -> np.ndarray:
+        return _shared_bootstrap(scores, a, b, resamples)
+
+    def accessor() -> xr.Dataset:
+        return ds.evalci.diff_ci(
+            "system", item="item", cluster="doc", method="bootstrap_percentile", n_resamples=resamples, rng=1
+        )
+
+    def pair_by_pair(one: Callable[[np.ndarray, np.ndarray, int], np.ndarray], pairs: int) -> None:
+        for k in range(pairs):
+            one(scores.sums[:, a[k]] - scores.sums[:, b[k]], scores.sizes, resamples)
+
+    what = f"all-pairs cluster bootstrap, {m} systems ({len(a):,} pairs), G={clusters:,}, {resamples:,} resamples"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        took = {"from cluster sums": cpu(shared, 5, 5), "diff_ci(), cube to answer": cpu(accessor, 5, 5)}
+        memory = {"from cluster sums": peak_memory(shared), "diff_ci(), cube to answer": peak_memory(accessor)}
+    for one, pairs, name, target in (
+        (_one_pair, timed, "pair by pair, all resamples of a pair at once", 500.0),
+        (_one_pair_loop, min(timed, 2), "pair by pair, a loop over the resamples", None),
+    ):  # fmt: skip
+        peer = cpu(functools.partial(pair_by_pair, one, pairs), 3) * len(a) / pairs
+        for how, ours in took.items():
+            yield faster(f"{what}, {how}: {name} (timed on {pairs} and scaled)", ours, peer, target)
+    for how, extra in memory.items():
+        yield within(f"{what}, {how}: extra memory", extra, 64.0, "MB")
+
+
+def pairs_compare(quick: bool) -> Iterator[Row]:
+    shapes = ((4, 200, 20, None),) if quick else ((50, 10_000, 500, 5.0), (20, 100_000, 10_000, None))
+    for m, n, clusters, limit in shapes:
+        score, code = systems(m, n, clusters)
+        df = _score_rows(score, code)
+
+        def compare(df: pd.DataFrame = df) -> pd.DataFrame:
+            return df.evalci.compare("system", item="item", cluster="doc", rng=1)
+
+        def bootstrap(df: pd.DataFrame = df, resamples: int = 200 if quick else 9_999) -> pd.DataFrame:
+            return df.evalci.diff_ci(
+                "system", item="item", cluster="doc", method="bootstrap_percentile", n_resamples=resamples, rng=1
+            )
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            took, memory, other, extra = cpu(compare, 5), peak_memory(compare), cpu(bootstrap, 3), peak_memory(bootstrap)
+        what = f"{m} systems x {n:,} items, G={clusters:,}, frame with text ids ({len(df):,} rows) to answer"
+        yield within(f"compare(), {what}", took, limit)
+        yield within(f"compare(), {what}: extra memory", memory, None, "MB")
+        yield within(f"diff_ci(method='bootstrap_percentile'), {what}", other)
+        yield within(f"diff_ci(method='bootstrap_percentile'), {what}: extra memory", extra, None, "MB")
+        scores = MatchedScores.from_items(score.T, code, binary=True, bounded=True)
+        a, b = np.triu_indices(m, 1)
+        share = peak_memory(functools.partial(_shared_bootstrap, scores, a, b, 200 if quick else 9_999))
+        yield within(f"all-pairs cluster bootstrap, {m} systems, G={clusters:,}, from cluster sums: extra memory",
+                     share, 64.0, "MB")  # fmt: skip
+
+
+def pairs_simultaneous(quick: bool) -> Iterator[Row]:
+    m, draws = (5, 500) if quick else (50, 9_999)
+    contrasts = np.stack(np.triu_indices(m, 1), axis=1)
+    for clusters in (50,) if quick else (500, 100_000):
+        score, code = systems(m, 20 * clusters if clusters < 10_000 else 2 * clusters, clusters)
+        scores = MatchedScores.from_items(score.T, code, binary=True, bounded=True)
+        block = Block(
+            influence=scores.influence, contrasts=contrasts, df=bell_mccaffrey_df(scores.sizes / scores.n),
+            clusters=scores.cluster,
+        )  # fmt: skip
+
+        def work(block: Block = block) -> None:
+            simultaneous_outside([block], 0.05, n_draws=draws, seed=np.random.SeedSequence(1))
+
+        yield within(
+            f"sup-t level of {len(contrasts):,} contrasts, {m} systems, G={clusters:,}, {draws:,} draws", cpu(work, 7, 5)
+        )
+
+
+def reference_pair(b: np.ndarray, c: np.ndarray, m: np.ndarray, n_nodes: int = 2_000) -> tuple[float, float]:
+    """The default of a pair, slowly: every node of the prior, sums over the clusters, and a root search a limit.
+
+    ``b`` and ``c`` are the items of each cluster that only the first, and only the second system passed.
+    """
+    n, groups, d = m.sum(), len(m), (b - c) / m
+    rho = np.sin((np.arange(n_nodes) + 0.5) * np.pi / (2 * n_nodes)) ** 2
+    growth = 1 + (m - 1) * rho[:, None]
+    w = m / growth
+    mean = w @ d / w.sum(axis=1)
+    square = (b + c - m * d**2).sum() / (1 - rho) + (w * (d - mean[:, None]) ** 2).sum(axis=1)
+    log_weight = (
+        np.log(growth).sum(axis=1) + (n - groups) * np.log1p(-rho) + np.log(w.sum(axis=1)) + (n - 1) * np.log(square)
+    )
+    weight = np.exp((log_weight.min() - log_weight) / 2)
+    weight /= weight.sum()
+    root_share = 1 / np.sqrt(1 + (n * (m**2).sum() / n**2 - 1) * rho)
+    up, down = b.sum(), c.sum()
+
+    def beyond(delta: float, sign: int) -> float:
+        linear = (2 * n - up + down) * delta - up - down
+        p21 = (np.sqrt(linear**2 + 8 * n * down * delta * (1 - delta)) - linear) / (4 * n)
+        z = sign * (up - down - n * delta) / np.sqrt(n * (2 * p21 + delta * (1 - delta)))
+        tail = ndtr(-z * root_share) if groups >= 6 else stdtr(groups - 1, -z * root_share)
+        return float(weight @ tail) - 0.025
+
+    centre, end = (up - down) / n, 1 - 1e-9
+    low = -1.0 if beyond(-end, 1) > 0 else optimize.brentq(beyond, -end, centre, args=(1,), xtol=1e-14)
+    high = 1.0 if beyond(end, -1) > 0 else optimize.brentq(beyond, centre, end, args=(-1,), xtol=1e-14)
+    return float(low), float(high)
+
+
+def _discordant(n_pairs: int, n_clusters: int, sizes: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Made discordant items of pairs and the clusters' sizes; clusters side with one of the systems to any degree.
+
+    Pairs whose clusters agree in themselves are left out: the posterior of their ICC is a point, which nodes miss.
+    """
+    rng = np.random.default_rng([7, n_clusters])
+    m = totals(n_clusters, 10.0, "log-normal" if sizes == "one of half the items" else sizes)[1]
+    if sizes == "one of half the items":
+        m[0] = m[1:].sum()
+    disagree = rng.binomial(m.astype(int), rng.uniform(0.05, 0.5, (4 * n_pairs, 1)), (4 * n_pairs, n_clusters))
+    strength = rng.uniform(0.2, 20, (4 * n_pairs, 1))
+    rate = rng.uniform(0.2, 0.8, (4 * n_pairs, 1))
+    b = rng.binomial(disagree, rng.beta(rate * strength, (1 - rate) * strength, disagree.shape)).astype(float)
+    c = disagree - b
+    kept = np.flatnonzero((b + c - (b - c) ** 2 / m).sum(axis=1) > 1e-9)[:n_pairs]
+    return b[kept], c[kept], m
+
+
+def pairs_accuracy(quick: bool) -> Iterator[Row]:
+    n_pairs = 3 if quick else 30
+    for clusters in (4, 8) if quick else (4, 8, 20, 100, 500):
+        errors = []
+        for sizes in ("equal", "log-normal", "one of half the items"):
+            b, c, m = _discordant(n_pairs, clusters, sizes)
+            ours = stats.diff_ci(b, c, m)
+            for low, high, *pair in zip(ours.ci_low, ours.ci_high, b, c, strict=True):
+                slow = reference_pair(*pair, m)
+                errors.append(max(abs(low - slow[0]), abs(high - slow[1])) / (slow[1] - slow[0]))
+        yield within(f"default of a pair, G={clusters}, {len(errors)} pairs: largest error of the limits over the width",
+                     max(errors), 1e-6, "")  # fmt: skip
+
+
 GROUPS: dict[str, Callable[[bool], Iterator[Row]]] = {
     one.__name__: one
     for one in (
@@ -649,6 +916,11 @@ GROUPS: dict[str, Callable[[bool], Iterator[Row]]] = {
         cube,
         bootstrap_scipy,
         bootstrap_arch,
+        pairs_tables,
+        pairs_bootstrap,
+        pairs_compare,
+        pairs_simultaneous,
+        pairs_accuracy,
     )
 }
 

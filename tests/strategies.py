@@ -69,3 +69,97 @@ def score_cubes(draw, *, models=(1, 3), clusters=(2, 5), sizes=(1, 4)):
 
 METHODS = ("auto", "cr1", "cr2", "wilson", "korn_graubard", "bootstrap_percentile")
 methods = st.sampled_from(METHODS)
+
+
+# Two systems on the same items
+
+TESTS = ("exact", "midp", "asymptotic", "corrected")  # of independent items
+CLUSTERED_TESTS = ("icc_averaged", "obuchowski", "durkalski", "yang", "eliasziw", "sign_flip")
+INDEPENDENT = ("tango", "newcombe", "bonett_price", "agresti_min")  # intervals of independent items
+ROBUST = ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile")  # intervals of any scores
+CORRECTIONS = ("holm", "hochberg", "bonferroni", "bh", "by", "none")
+
+# Every way to ask, as (name of the method of the accessor, options).
+QUESTIONS = [
+    *[("mcnemar", {"method": method}) for method in TESTS],
+    *[("mcnemar", {"method": method, "cluster": "doc"}) for method in CLUSTERED_TESTS],
+    *[("diff_ci", {"method": method}) for method in (*INDEPENDENT, *ROBUST)],
+    *[("diff_ci", {"method": method, "cluster": "doc"}) for method in ("icc_averaged", *ROBUST)],
+    ("compare", {}),
+    ("compare", {"test": "midp", "method": "bonett_price"}),
+    ("compare", {"cluster": "doc"}),
+    ("compare", {"cluster": "doc", "method": "cr2"}),
+    ("compare", {"cluster": "doc", "method": "bootstrap_percentile"}),
+]
+GRADED = [(name, options) for name, options in QUESTIONS if name != "mcnemar" and options.get("method") in ROBUST]
+
+
+def question_id(question):
+    """A short name for the id of a test."""
+    name, options = question
+    return "-".join([name, *map(str, options.values())])
+
+
+def ask_pairs(obj, question, **kwargs):
+    """Ask of the models, seeded, with few resamples and without the package's warnings."""
+    name, options = question
+    given = {"item": "item", "rng": 1, "n_resamples": 100} | options | kwargs
+    return quiet(getattr(obj.evalci, name), "model", **given)
+
+
+def pair_frame(both=0, only_a=0, only_b=0, neither=0, **columns):
+    """Systems A and B on items 0, 1, ... with so many in each of the four cells; arrays give the cells of each cluster."""
+    cells = np.atleast_2d(np.transpose(np.broadcast_arrays(both, only_a, only_b, neither)))
+    first, second = (np.concatenate([np.repeat(side, row) for row in cells]) for side in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    n = len(first)
+    return pd.DataFrame(
+        {
+            **columns,
+            "model": ["A"] * n + ["B"] * n,
+            "item": np.tile(np.arange(n), 2),
+            "doc": np.tile(np.repeat(np.arange(len(cells)), cells.sum(axis=1)), 2),
+            "score": np.concatenate([first, second]).astype(np.int64),
+        }
+    )
+
+
+@st.composite
+def paired_frames(draw, *, systems=(2, 3), clusters=(2, 6), sizes=(1, 3), fractional=False, samples=1, shuffled=True):
+    """A frame of ``model``, ``item``, ``doc`` and ``score``: all systems on all items, rows shuffled."""
+    size = draw(st.lists(st.integers(*sizes), min_size=clusters[0], max_size=clusters[1]))
+    doc, n_systems = np.repeat(np.arange(len(size)), size), draw(st.integers(*systems))
+    n = n_systems * len(doc) * samples
+    values = st.sampled_from([0.0, 0.25, 0.5, 1.0]) if fractional else st.integers(0, 1)
+    frame = pd.DataFrame(
+        {
+            "model": np.repeat([f"m{j}" for j in range(n_systems)], len(doc) * samples),
+            "item": np.tile(np.repeat(np.arange(len(doc)), samples), n_systems),
+            "doc": np.tile(np.repeat(doc, samples), n_systems),
+            "score": draw(st.lists(values, min_size=n, max_size=n)),
+        }
+    )
+    if samples > 1:
+        frame["sample"] = np.arange(n) % samples
+    if not shuffled:
+        return frame
+    return frame.sample(frac=1, random_state=draw(st.integers(0, 2**16))).reset_index(drop=True)
+
+
+@st.composite
+def paired_cubes(draw, *, systems=(2, 3), clusters=(2, 5), sizes=(1, 3), groups=(1, 2)):
+    """A Dataset of 0/1 scores over prompt, model and item, with ``doc`` along item."""
+    import xarray as xr
+
+    size = draw(st.lists(st.integers(*sizes), min_size=clusters[0], max_size=clusters[1]))
+    doc = np.repeat(np.arange(len(size)), size)
+    shape = (draw(st.integers(*groups)), draw(st.integers(*systems)), len(doc))
+    flat = draw(st.lists(st.integers(0, 1), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+    return xr.Dataset(
+        {"score": (("prompt", "model", "item"), np.array(flat).reshape(shape))},
+        coords={
+            "prompt": [f"p{h}" for h in range(shape[0])],
+            "model": [f"m{j}" for j in range(shape[1])],
+            "item": np.arange(len(doc)),
+            "doc": ("item", doc),
+        },
+    )

@@ -20,6 +20,7 @@ EXPECTED = {
         "DegenerateRateWarning", "FewClustersWarning",
     ],
     "own_data.py": ["2 without a verdict", "As it is: 2 of 540 scores", "old       fr", "confidence_level"],
+    "compare_two.py": ["all              84", "exact", "icc_averaged", "noninferior", "+19.0 points", "12 documents"],
     "cube.py": ["small plain", "clustered by document", "n_eff", "doc "],
 }  # fmt: skip
 

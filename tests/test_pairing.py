@@ -342,7 +342,7 @@ class TestRefused:
         frame.loc[11, "item"] = "Q5"
         with pytest.warns(
             UnmatchedItemsWarning,
-            match=r"'A' against 'B' 2 of 7: 1 only in 'A' \('q5'\), 1 only in 'B' \('Q5'\)\. 1 item\(s\) of 'B' look like",
+            match=r"'A' against 'B' 2 of 7 \(1 only in 'A' \('q5'\), 1 only in 'B' \('Q5'\)\)\. 1 item\(s\) of 'B' look like",
         ):
             got = of_frame(frame, cluster="doc", unmatched="drop")
         scores = got.tables[0].scores
@@ -433,7 +433,7 @@ class TestRefused:
         holes.loc[2, "score"] = np.nan
         with pytest.raises(PairingError, match=r"\('q2'\)\. 1 of them would have a partner, whose score is missing"):
             of_frame(holes, nan_policy="omit")
-        with pytest.warns(MissingScoreWarning), pytest.warns(UnmatchedItemsWarning, match="1 of them for a missing score"):
+        with pytest.warns(MissingScoreWarning), pytest.warns(UnmatchedItemsWarning, match="1 of these because the other's score is missing"):
             of_frame(holes, nan_policy="omit", unmatched="drop")
 
     def test_a_system_without_scores(self, frame):

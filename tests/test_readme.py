@@ -40,7 +40,7 @@ def run(text: str) -> list[tuple[str, str | None, str]]:
 
 def test_readme_code_prints_what_is_shown():
     results = run(README.read_text(encoding="utf-8"))
-    assert len(results) >= 6
+    assert len(results) >= 7
     for code, shown, printed in results:
         assert clean(printed) == clean(shown or ""), f"run python tests/test_readme.py if this is meant:\n{code}"
 
@@ -75,11 +75,12 @@ def test_readme_links_lead_somewhere():
 def test_readme_methods_are_those_that_exist():
     from typing import get_args
 
-    from evalci_accessor._typing import ClusterMethod, ProportionMethod
+    from evalci_accessor._typing import ClusterMethod, Correction, DiffMethod, PairTestMethod, ProportionMethod
 
     text = README.read_text(encoding="utf-8").split("## Methods")[1]
     named = set(re.findall(r'`"(\w+)"`', text))
-    assert named == set(get_args(ClusterMethod)) | set(get_args(ProportionMethod))
+    options = (ClusterMethod, ProportionMethod, PairTestMethod, DiffMethod, Correction)
+    assert named == {name for option in options for name in get_args(option)}
 
 
 def test_readme_and_changelog_agree_on_the_version():

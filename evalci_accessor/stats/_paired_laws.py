@@ -91,7 +91,10 @@ class ScoreLaw(Law):
         """Log of the averaged normal tail."""
         z = tango_z(self.b, self.c, self.n, null)[:, None] * np.sqrt(self.share)
         with np.errstate(divide="ignore"):
-            return np.asarray(special.logsumexp(_log_upper(z, self.df), b=self.weight, axis=1), dtype=np.float64)
+            part = _log_upper(z, self.df) + np.log(self.weight)
+        top = np.maximum(part.max(axis=1), np.finfo(np.float64).min)
+        with np.errstate(divide="ignore"):
+            return np.asarray(top + np.log(np.exp(part - top[:, None]).sum(axis=1)), dtype=np.float64)
 
     def critical(self, outside: float) -> FloatArray:
         """The plain score statistic beyond which the averaged tail is less than ``outside``."""
@@ -203,15 +206,24 @@ class ReplicateLaw(Law):
     """Bootstrap replicates of the difference, shape (P, B)."""
 
     replicates: FloatArray
+    bound: float
 
     def negated(self) -> ReplicateLaw:
         """The law with the systems exchanged."""
         return dataclasses.replace(self, replicates=-self.replicates)
 
     def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
-        """Percentiles."""
-        low, high = np.quantile(self.replicates, (outside, 1 - outside), axis=1)
-        return low, high
+        """The order statistics at which the p-value is just ``outside``."""
+        count = self.replicates.shape[1]
+        rank = int(outside * (count + 1) + 1e-9)  # from 1; an interpolated quantile would not go with the p-value
+        place = np.clip([rank - 1, count - rank], 0, count - 1)
+        ordered = np.partition(self.replicates, place, axis=1)
+        low, high = ordered[:, place[0]], ordered[:, place[1]]
+        if rank < 1:  # too few replicates to see so far out: not inside the normal limits
+            half = float(-special.ndtri(outside)) * self.std_error
+            centre = self.replicates.mean(axis=1)
+            low, high = np.minimum(low, centre - half), np.maximum(high, centre + half)
+        return np.clip(low, -self.bound, self.bound), np.clip(high, -self.bound, self.bound)
 
     def log_tail(self, null: float) -> FloatArray:
         """Share of the replicates at or below the null; the estimate itself counts as one, so it is never 0."""

@@ -289,7 +289,9 @@ def mean_replicates(sums: FloatArray, size: FloatArray, n_resamples: int, seed: 
     # An order of the clusters that neither the order of the rows nor rounding moves.
     order = np.lexsort((*np.round(sums / scale, 12).T[::-1], size))
     table = np.column_stack([sums, size])[order]
-    out = np.empty((n_resamples, table.shape[1]))
+    out = np.empty(
+        (n_resamples, table.shape[1]), order="F"
+    )  # a column's replicates lie together, for differences of columns
     step = max(_COUNTS // clusters, 1)
     for rows, generator in progress(_blocks(n_resamples, clusters, seed), label="resamples", unit="block"):
         for start in range(rows.start, rows.stop, step):

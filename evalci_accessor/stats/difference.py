@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalci_accessor._typing import Alternative, Claim, DiffMethod
-from evalci_accessor.exceptions import ClusterError, MethodError, ScoreRangeError
+from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._paired_laws import Law, NewcombeLaw, PivotLaw, ReplicateLaw, ScoreLaw, adjusted_wald, cr_law
 from evalci_accessor.stats._results import DifferenceResult
@@ -101,20 +101,48 @@ def diff_ci(
     0.208 [-0.009, 0.441], p = 0.056
     """
     b, c, m = as_float(only_a, "only_a"), as_float(only_b, "only_b"), as_float(size, "size")
-    b, c = np.broadcast_arrays(b, c)
-    shape = b.shape[:-1] if m.ndim else b.shape
-    flat = (-1, len(m)) if m.ndim else (-1,)
-    t = PairTotals.from_counts(b.reshape(flat), c.reshape(flat), m)
+    t, shape = pair_totals(b, c, m)
     replicates = None
     if method == "bootstrap_percentile" and t.n_clusters > 1:
         d, sizes = (t.d, t.size) if t.d is not None and t.size is not None else _as_items(t)
         replicates = mean_replicates(d.T, sizes, check_resamples(n_resamples), seed_sequence(rng)).T
-    concordant = None if both is None else np.broadcast_to(as_float(both, "both"), shape).ravel()
+    concordant = None if both is None else _concordant(as_float(both, "both"), t, shape)
     ran = resolve_diff_method(method, binary=True, clustered=t.size is not None)
     return infer(
         t, ran, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
         both=concordant, replicates=replicates,
     ).shaped(shape)  # fmt: skip
+
+
+def pair_totals(b: FloatArray, c: FloatArray, m: FloatArray) -> tuple[PairTotals, tuple[int, ...]]:
+    """Totals of discordant counts of shape (..., G), or (...) without clusters, and the shape of the pairs."""
+    try:
+        b, c = np.broadcast_arrays(b, c)
+    except ValueError as error:
+        raise ScoreError(
+            f"`only_a` and `only_b` have shapes {b.shape} and {c.shape}, which do not fit each other."
+        ) from error
+    if m.ndim > 1 or (m.ndim and b.shape[-1:] != m.shape):
+        raise ScoreError(
+            f"`size` has shape {m.shape} and the counts {b.shape}: it must be one number, of items, or one number for each cluster "
+            "along the last axis of the counts."
+        )
+    shape = b.shape[:-1] if m.ndim else b.shape
+    flat = (int(np.prod(shape)), *m.shape)
+    return PairTotals.from_counts(b.reshape(flat), c.reshape(flat), m), shape
+
+
+def _concordant(both: FloatArray, t: PairTotals, shape: tuple[int, ...]) -> FloatArray:
+    """Items that both passed, one number a pair."""
+    try:
+        spread = np.broadcast_to(both, shape).ravel()
+    except ValueError as error:
+        raise ScoreError(
+            f"`both` has shape {both.shape}, the pairs {shape}; it must be one number for each pair."
+        ) from error
+    if (spread < 0).any() or (spread != np.round(spread)).any() or (spread + t.square > t.n).any():
+        raise ScoreError("`both` must hold whole numbers >= 0 that leave room for the discordant items.")
+    return spread
 
 
 def _as_items(t: PairTotals) -> tuple[FloatArray, FloatArray]:
@@ -184,14 +212,14 @@ def law_of(t: PairTotals, method: str, both: FloatArray | None, replicates: Floa
     assert replicates is not None
     spare, flat = cr_law(t, "cr2")
     error = np.where(flat, spare.std_error, replicates.std(axis=1, ddof=1))
+    bound = 1.0 if t.bounded else np.inf
     if flat.any():
         # Resamples that do not vary are no certainty: the law of the fallback stands in, on a grid of its quantiles.
         grid = special.stdtrit(spare.df, (np.arange(replicates.shape[1]) + 0.5) / replicates.shape[1])
-        bound = 1.0 if t.bounded else np.inf
         spread = np.clip(spare.centre[flat, None] + grid * spare.std_error[flat, None], -bound, bound)
         replicates = replicates.copy()
         replicates[flat] = spread
-    return ReplicateLaw(std_error=error, replicates=replicates), flat
+    return ReplicateLaw(std_error=error, replicates=replicates, bound=bound), flat
 
 
 def infer(
@@ -216,10 +244,12 @@ def infer(
     low, high = one_sided(*law.limits(outside), alternative, bounds)
     wide = (low, high) if simultaneous is None else law.limits(simultaneous)
     greater, less = law.tails(0.0)
-    pvalue = {"greater": greater, "less": less, "two-sided": np.minimum(2 * np.minimum(greater, less), 1.0)}[alternative]
+    # Equal tails are one half each, which rounding would miss.
+    both = np.where(np.abs(greater - less) < 1e-14, 1.0, np.minimum(2 * np.minimum(greater, less), 1.0))
+    pvalue = {"greater": greater, "less": less, "two-sided": both}[alternative]
     verdict, shown = _verdict(law, t.mean, pvalue, width, claimed, 1 - level, is_open=margin is None)
     return DifferenceResult(
-        difference=t.mean, std_error=law.std_error, ci_low=low, ci_high=high, statistic=_statistic(law, t),
+        difference=t.mean, std_error=law.std_error, ci_low=low, ci_high=high, statistic=_statistic(law, t) + 0.0,  # not -0.0
         pvalue=pvalue, simultaneous_low=wide[0], simultaneous_high=wide[1], margin=width, verdict=verdict, pvalue_verdict=shown,
         n_pairs=t.n, n_clusters=t.n_clusters, method=method, confidence_level=level, fallback=flat,
     )  # fmt: skip
@@ -248,12 +278,12 @@ def _verdict(
     is_open: bool,
 ) -> tuple[np.ndarray, FloatArray]:
     """One word, and the p-value of the claim: above a margin one-sided, equivalence the larger of two one-sided ones."""
-    above, below = law.tails(margin), law.tails(-margin)  # each: greater than, less than
     if is_open:
         p = pvalue
         sure = p <= alpha
         words = np.where(sure & (mean > 0), "superior", np.where(sure & (mean < 0), "inferior", "inconclusive"))
         return np.where(np.isnan(p), "", words), p
+    above, below = law.tails(margin), law.tails(-margin)  # each: greater than, less than
     if claim == "equivalence":
         p, against = np.maximum(below[0], above[1]), np.minimum(above[0], below[1])
         word, other = "equivalent", "different"

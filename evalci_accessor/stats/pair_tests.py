@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from evalci_accessor._typing import Alternative, PairTestMethod
-from evalci_accessor.exceptions import ClusterError, MethodError
+from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._paired_laws import ScoreLaw
 from evalci_accessor.stats._results import PairTestResult
 from evalci_accessor.stats._validate import FloatArray, as_float, check_option, check_resamples
 from evalci_accessor.stats.bootstrap import seed_sequence
+from evalci_accessor.stats.difference import pair_totals
 from evalci_accessor.stats.matched import PairTotals
 from evalci_accessor.stats.paired_posterior import pair_posterior
 from evalci_accessor.stats.sign_flip import sign_flip
@@ -89,18 +92,27 @@ def mcnemar(
     >>> clustered.method, round(float(clustered.pvalue), 2)
     ('icc_averaged', 0.27)
     """
-    b, c = np.broadcast_arrays(as_float(only_a, "only_a"), as_float(only_b, "only_b"))
+    b, c = as_float(only_a, "only_a"), as_float(only_b, "only_b")
     clustered = size is not None
-    m = as_float(size, "size") if clustered else np.asarray((b + c).max(initial=0.0))
-    shape = b.shape[:-1] if clustered else b.shape
-    flat = (-1, len(m)) if clustered else (-1,)
-    t = PairTotals.from_counts(b.reshape(flat), c.reshape(flat), m)
+    # Without clusters only the discordant items matter.
+    m = as_float(size, "size") if clustered else np.asarray(b.max(initial=0.0) + c.max(initial=0.0))
+    if clustered and m.ndim != 1:
+        raise ScoreError(f"`size` must have one number for each cluster; it has shape {m.shape}.")
+    t, shape = pair_totals(b, c, m)
     if cells is not None:
-        import dataclasses
-
-        t = dataclasses.replace(t, cells=as_float(cells, "cells").reshape(4, *flat)[..., m > 0])
+        t = dataclasses.replace(t, cells=_checked_cells(as_float(cells, "cells"), b, c, m)[..., m > 0])
     ran = resolve_test_method(method, clustered=clustered)
     return pair_test(t, ran, alternative=alternative, n_resamples=n_resamples, seed=seed_sequence(rng)).shaped(shape)
+
+
+def _checked_cells(cells: FloatArray, b: FloatArray, c: FloatArray, m: FloatArray) -> FloatArray:
+    """The four cells of each pair and cluster, shape (4, P, G), which must add up."""
+    b, c = np.broadcast_arrays(b, c)
+    if cells.shape != (4, *b.shape) or not m.ndim:
+        raise ScoreError(f"`cells` has shape {cells.shape}; it must be {(4, *b.shape)}, with `size` given.")
+    if (cells < 0).any() or (cells[1] != b).any() or (cells[2] != c).any() or (cells.sum(axis=0) != m).any():
+        raise ScoreError("`cells` must hold `only_a` and `only_b` in its second and third place, and add up to `size`.")
+    return cells.reshape(4, -1, len(m))
 
 
 def resolve_test_method(method: PairTestMethod, *, clustered: bool) -> str:

@@ -56,7 +56,7 @@ class PairPosterior:
 
 def pair_posterior(t: PairTotals, *, n_nodes: int = N_NODES) -> PairPosterior:
     """Posterior of each pair; the prior itself where the differences tell nothing."""
-    if t.size is None or t.d is None or (t.size == 1).all():
+    if t.size is None or t.d is None or (t.size == 1).all() or not len(t.total):
         one = np.ones((len(t.total), 1))
         return PairPosterior(rho=one / 2, weight=one, share=one)
     like = _Likelihood.of(t)

@@ -247,12 +247,24 @@ def _number(blocks: Sequence[Block], members: list[int]) -> tuple[list[_Factor],
     rows = [len(blocks[i].influence) for i in members]
     named = [np.arange(n) if (c := blocks[i].clusters) is None else c for i, n in zip(members, rows, strict=True)]
     unique, code = np.unique(np.concatenate(named), return_inverse=True)
+    code = _by_content(blocks, members, code.reshape(-1), len(unique))
     group = []
     for i, codes in zip(members, np.split(code.reshape(-1), np.cumsum(rows)[:-1]), strict=True):
         order = np.argsort(codes, kind="stable")
         columns = [(i, slice(0, blocks[i].influence.shape[1]))]
         group.append(_Factor(influence=blocks[i].influence, order=order, codes=codes[order], columns=columns))
     return group, len(unique)
+
+
+def _by_content(blocks: Sequence[Block], members: list[int], code: IntArray, size: int) -> IntArray:
+    """Number the clusters by their influences, so that neither their names nor their order move a draw."""
+    mixed = [
+        blocks[i].influence @ np.cos(np.arange(1.0, blocks[i].influence.shape[1] + 1) + k) for k, i in enumerate(members)
+    ]
+    key = np.bincount(code, weights=np.concatenate(mixed), minlength=size)
+    rank = np.empty(size, dtype=np.int64)
+    rank[np.argsort(np.round(key / (np.abs(key).max(initial=0.0) or 1.0), 9), kind="stable")] = np.arange(size)
+    return rank[code]
 
 
 def _condense(group: list[_Factor], n_clusters: int, width: int) -> _Factor:

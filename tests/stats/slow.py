@@ -131,8 +131,8 @@ def score_z(b, c, n, delta):
     inside = 1e-15 * (high - low)
     ends = low + inside, high - inside
     p = low if slope(ends[0]) <= 0 else high if slope(ends[1]) >= 0 else brentq(slope, *ends, xtol=1e-300, rtol=1e-15)
-    variance = n * (2 * p + delta * (1 - delta))
-    return (b - c - n * delta) / np.sqrt(variance) if variance > 0 else np.copysign(np.inf, b - c - n * delta)
+    variance, excess = n * (2 * p + delta * (1 - delta)), b - c - n * delta
+    return excess / np.sqrt(variance) if variance > 0 else np.inf * excess if excess else 0.0
 
 
 def difference_loglik(b, c, m, rho):
@@ -187,7 +187,12 @@ def paired(b, c, m, *, outside=0.025, n_nodes=50_000, df=np.inf):
         return weight @ stats.t.sf(sign * z * root, df)
 
     estimate, end = (rows_b - rows_c) / n, 1 - 1e-12
-    low = -1.0 if above(-end, 1) > outside else brentq(lambda x: above(x, 1) - outside, -end, estimate, xtol=1e-15)
-    high = 1.0 if above(end, -1) > outside else brentq(lambda x: above(x, -1) - outside, estimate, end, xtol=1e-15)
+
+    def limit(sign):
+        if sign * estimate >= end or above(sign * end, -sign) > outside:
+            return float(sign)
+        return brentq(lambda x: above(x, -sign) - outside, estimate, sign * end, xtol=1e-15)
+
+    low, high = limit(-1), limit(1)
     p = min(1.0, 2 * min(above(0.0, 1), above(0.0, -1)))
     return {"low": low, "high": high, "p": p, "icc": icc, "n_eff": n_eff}

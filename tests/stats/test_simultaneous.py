@@ -162,9 +162,10 @@ class TestTwoWaysToDraw:
         block = Block(influence=influence(4, 4), contrasts=np.array([[0, 1], [3, 1], [2, -1]]), df=1.0)
         contrasts = simultaneous._contrasts(block)
         got = simultaneous._largest([block], [contrasts], 600, np.random.SeedSequence(3))
+        rank = simultaneous._by_content([block], [0], np.arange(4), 4)
         for part, child in enumerate(np.random.SeedSequence(3).spawn(3)):
             xi = np.random.Generator(np.random.SFC64(child)).standard_normal((4, 256), dtype=np.float32)
-            z = block.influence.T @ xi
+            z = block.influence.T @ xi[rank]
             d = np.diag(c := covariance_of(block))
             t = np.stack([
                 (z[0] - z[1]) / np.sqrt(d[0] + d[1] - 2 * c[0, 1]), (z[3] - z[1]) / np.sqrt(d[3] + d[1] - 2 * c[3, 1]),
