@@ -13,7 +13,8 @@ from evalci_accessor.exceptions import ClusterError, PairingError
 from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.matched import MatchedScores, PairTotals
 
-_ENTRIES = 2**21  # pairs x clusters (or resamples) worked on at a time
+_ENTRIES = 2**21  # pairs x clusters worked on at a time
+_CACHED = 2**18  # pairs x resamples, which are gone over several times
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +45,8 @@ class Block:
 
     def chunks(self, *, by_cluster: bool, width: int = 0, cells: bool = False) -> Iterator[tuple[slice, PairTotals]]:
         """Totals of a few pairs at a time, so that the work fits in memory. ``width`` is what else a pair needs."""
-        step = max(_ENTRIES // max(len(self.scores.sums) if by_cluster else 1, width, 1), 1)
+        entries = _CACHED if width else _ENTRIES
+        step = max(entries // max(len(self.scores.sums) if by_cluster else 1, width, 1), 1)
         for start in range(0, len(self.a), step):
             part = slice(start, start + step)
             a, b = self.a[part], self.b[part]
@@ -101,8 +103,9 @@ def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: Int
     rows = table.scores if items is None else table.scores[items]
     clusters = table.clusters if items is None or table.clusters is None else table.clusters[items]
     low, high = matched.score_range
+    everyone = len(systems) == rows.shape[1] and (np.diff(systems) == 1).all()
     scores = MatchedScores.from_items(
-        np.take(rows, systems, axis=1), clusters, binary=matched.binary, bounded=matched.bounded,
+        rows if everyone else np.take(rows, systems, axis=1), clusters, binary=matched.binary, bounded=matched.bounded,
         span=1.0 if matched.bounded else high - low,
     )  # fmt: skip
     column = np.full(len(matched.systems), -1)

@@ -38,14 +38,12 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
             continue
         share = size / size.sum()
         effective = 1 / (share**2).sum()
-        if effective < _FEW_CLUSTERS or bell_mccaffrey_df(share) < _FEW_DF:
+        if effective < _FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < _FEW_DF:
             uneven = effective < 0.99 * len(size)
-            few[block.group] = (
-                f"few effective clusters ({effective:.2g} of {len(size)}" if uneven else f"few clusters ({len(size)}"
-            )
+            few[block.group] = f"{effective:.2g} effective of {len(size)}" if uneven else f"{len(size)}"
         if share.max() > _DOMINANT:
             largest = matched.cluster_label(int(block.scores.cluster[share.argmax()]))
-            dominant[block.group] = f"{largest!r}, holds {share.max():.1%} of the items"
+            dominant[block.group] = f"{largest!r} with {share.max():.1%} of the items"
         if len(size) > 1 and (size == 1).all():
             lone.append(block.group)
     name = repr(matched.cluster)
@@ -54,11 +52,11 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
             "so the answer leans on the prior of the ICC of the differences" if method == "icc_averaged"
             else "where this method is unreliable; the default is made for few clusters"
         )  # fmt: skip
-        warn(f"{_groups(matched, few)}{_first(few)} of {name}), {trust}.", ex.FewClustersWarning)
+        warn(f"{_groups(matched, few)}few clusters of {name} ({_first(few)}), {trust}.", ex.FewClustersWarning)
     if dominant:
         warn(
-            f"{_groups(matched, dominant)}the largest cluster of {name}, {_first(dominant)}, so it weighs as much in the "
-            "difference.",
+            f"{_groups(matched, dominant)}one cluster of {name} holds over a quarter of the items ({_first(dominant)}), and weighs as "
+            "much in the difference.",
             ex.DominantClusterWarning,
         )
     if lone:
@@ -82,7 +80,7 @@ def _warn_differences(matched: Matched, blocks: list[Block], method: str, flat: 
     tell = _Teller(matched)
     equal = square == 0
     clustered = matched.cluster is not None
-    unit = f"cluster(s) of {matched.cluster!r}"
+    unit = f"clusters of {matched.cluster!r}"
     shows = "p is 1" if flat is None else "the interval shows only what the number of items rules out"
     tell(
         equal, ex.FewDiscordantWarning,
@@ -109,19 +107,21 @@ def _warn_differences(matched: Matched, blocks: list[Block], method: str, flat: 
     if method == "sign_flip":
         tell(
             some & (held < _LEAST), ex.FewDiscordantWarning,
-            lambda k: f"the systems differ in {held.flat[k]:.0f} {unit}, and a sign-flip test cannot give a two-sided p below "
-            f"{2.0 ** (1 - held.flat[k]):.3g} there.",
-            f"the systems differ in fewer than {_LEAST} {unit}, where a sign-flip test cannot reach .05.",
+            lambda k: f"{held.flat[k]:.0f} {unit} favour one of the systems, and a sign-flip test cannot give a two-sided p below "
+            f"{min(2.0 ** (1 - held.flat[k]), 1.0):.3g} there.",
+            f"fewer than {_LEAST} {unit} favour one of the systems, where a sign-flip test cannot reach .05.",
         )  # fmt: skip
     elif clustered:
         tell(
             some & (held < RARE_CLUSTERS), ex.FewDiscordantWarning,
-            lambda k: f"the systems differ in {held.flat[k]:.0f} {unit} only, so one more could change the answer.",
-            f"the systems differ in fewer than {RARE_CLUSTERS} {unit}, so one more could change the answer.",
+            lambda k: f"only {held.flat[k]:.0f} {unit} favour one of the systems, so one more could change the answer.",
+            f"fewer than {RARE_CLUSTERS} {unit} favour one of the systems, so one more could change the answer.",
         )  # fmt: skip
     elif matched.binary:
         least = _NORMAL_COUNT if method in ("asymptotic", "corrected") else _LEAST
-        advice = "; use method='exact' or 'midp'" if least == _NORMAL_COUNT else ", so hardly anything can be told"
+        advice = ", so hardly anything can be told"
+        if least == _NORMAL_COUNT:
+            advice = f", too few for a normal approximation (it wants {least}); use method='exact' or 'midp'"
         tell(
             some & (square < least), ex.FewDiscordantWarning,
             lambda k: f"the systems differ on {square.flat[k]:.0f} of {items.flat[k]:.0f} items{advice}.",
@@ -161,4 +161,6 @@ def _groups(matched: Matched, found: dict[int, Any]) -> str:
 
 
 def _first(found: dict[int, str]) -> str:
-    return next(iter(found.values()))
+    """What was found in the first group, said to be so where there are others."""
+    first = next(iter(found.values()))
+    return first if len(found) == 1 else f"in the first: {first}"

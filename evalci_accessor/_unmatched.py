@@ -117,13 +117,13 @@ def _fallen_out(presence: Presence, pair: IntArray, common: IntArray) -> str:
     a, b = presence.systems[i], presence.systems[j]
     sides = _Sides(presence, pair)
     counts = [
-        f"{len(sides.alone[side])} only in {label!r} ({sides.shown(side, 3)})"
+        f"{len(sides.alone[side])} only in {label!r}: {sides.shown(side, 3)}"
         for side, label in ((0, a), (1, b))
         if len(sides.alone[side])
     ]
     out = len(sides.alone[0]) + len(sides.alone[1])
     return (
-        f"{a!r} against {b!r} {out} of {out + common[i, j]} ({', '.join(counts)}{sides.omitted(short=True)}){sides.where()}"
+        f"{a!r} against {b!r} {out} of {out + common[i, j]} ({'; '.join(counts)}{sides.omitted(short=True)}){sides.where()}"
     )
 
 

@@ -18,6 +18,7 @@ import pytest
 from scipy.special import expit
 
 from evalci_accessor import stats
+from evalci_accessor.stats.matched import MatchedScores
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 
@@ -40,6 +41,12 @@ def _load(name: str) -> Iterator[ModuleType]:
 def coverage() -> Iterator[ModuleType]:
     pytest.importorskip("tqdm")
     yield from _load("coverage")
+
+
+@pytest.fixture(scope="module")
+def type_one() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("type_one")
 
 
 @pytest.fixture(scope="module")
@@ -157,11 +164,113 @@ def test_any_number_of_processes_writes_the_same_numbers_and_a_run_can_go_on(cov
     pd.testing.assert_frame_equal(pd.read_csv(two), whole, rtol=1e-8)
 
 
+# -- type I error of pairs ---------------------------------------------------------------------------------------------
+
+
+def test_grid_of_pairs_has_no_cell_twice(type_one):
+    cells = type_one.grid()
+    assert len(set(cells)) == len(cells) == len(type_one.SETTINGS) * 3 * 5 * 2
+    assert {cell.setting for cell in cells} == set(type_one.NULLS) | set(type_one.SHIFTS)
+    assert {cell.n_clusters for cell in cells} == {5, 8, 12, 20, 40}
+    assert {cell.sizes for cell in cells} == set(type_one.SIZES)
+    seeds = {tuple(cell.seed(1, stage).generate_state(2)) for cell in cells for stage in (0, 1)}
+    assert len(seeds) == 2 * len(cells)
+    assert set(type_one.grid(quick=True)) <= set(cells)
+
+
+@pytest.mark.parametrize("sizes", ["equal 5", "log-normal", "dominated"])
+@pytest.mark.parametrize("setting", [
+    "no clustering", "exchangeable", "exchangeable, whole", "asymmetric", "one way", "half of the clusters", "against a tenth",
+])  # fmt: skip
+def test_draws_have_the_stated_difference(type_one, setting, sizes):
+    cell = type_one.Cell(setting, sizes, 12, 0.3)
+    rng = np.random.default_rng(8)
+    m = type_one.cluster_sizes(cell, rng)
+    assert len(m) == 12
+    b, c = type_one.draw(cell, m, 20_000, rng)
+    assert b.min() >= 0
+    assert c.min() >= 0
+    assert (b + c <= m).all()
+    stated = {"one way": 0.3, "half of the clusters": 0.15, "against a tenth": 0.24}.get(setting, 0.0)
+    assert cell.difference == pytest.approx(stated, abs=1e-12)
+    for found, truth in (((b - c).sum(axis=1) / m.sum(), stated), ((b + c).sum(axis=1) / m.sum(), 0.3)):
+        assert abs(found.mean() - truth) < 4 * found.std() / np.sqrt(len(found))
+
+
+def test_sizes_of_a_dominated_set_of_pairs(type_one):
+    for clusters in (5, 8, 12, 20, 40):
+        sizes = type_one.cluster_sizes(type_one.Cell("asymmetric", "dominated", clusters, 0.3), np.random.default_rng(0))
+        assert len(sizes) == clusters
+        assert abs(sizes.max() / sizes.sum() - 0.46) < 0.01
+
+
+def test_error_rates_are_what_a_plain_loop_gives(type_one):
+    cell = type_one.Cell("asymmetric", "log-normal", 8, 0.3)
+    records = {r["method"]: r["missed"] for r in type_one.simulate(cell, 40, seed=3)}
+    assert list(records) == list(type_one.WORDS)
+    m = type_one.cluster_sizes(cell, np.random.default_rng(cell.seed(3, 0).spawn(1)[0]))
+    b, c = type_one.draw(cell, m, 40, np.random.default_rng(cell.seed(3, 0).spawn(2)[1]))
+    pairs = list(zip(b, c, strict=True))
+    for method in ("icc_averaged", "obuchowski"):
+        p = [stats.mcnemar(x, y, m, method=method).pvalue for x, y in pairs]
+        assert records[method] == np.mean([one <= 0.05 for one in p])
+    plain = [stats.mcnemar(x.sum(), y.sum(), method="asymptotic").pvalue for x, y in pairs]
+    assert records["asymptotic"] == np.mean([one <= 0.05 for one in plain])
+    cr1 = [stats.diff_ci(x, y, m, method="cr1") for x, y in pairs]
+    assert records["cr1"] == np.mean([not r.ci_low <= 0 <= r.ci_high for r in cr1])
+
+
+def test_pairs_are_simulated_alike_alone_and_again(type_one):
+    cells = type_one.grid(quick=True)
+    frame = type_one.collect(list(itertools.chain.from_iterable(type_one.run(cells, 30, bar=False))), None)
+    assert frame["missed"].between(0, 1).all()
+    shifted = frame["setting"].isin(list(type_one.SHIFTS))
+    assert set(frame.loc[~shifted, "method"]) == set(type_one.WORDS)
+    assert set(frame.loc[shifted, "method"]) == set(type_one.INTERVALS)
+    cell = cells[1]
+    alone = type_one.collect(type_one.simulate(cell, 30), None)
+    rows = (frame[type_one._KEYS] == list(type_one.dataclasses.astuple(cell))).all(axis=1)
+    pd.testing.assert_frame_equal(alone, frame[rows].reset_index(drop=True))
+    for change in ({"seed": 2}, {"stage": 1}):
+        other = type_one.collect(type_one.simulate(cell, 30, **change), None)
+        assert not np.array_equal(other["missed"], alone["missed"])
+        if "stage" in change:  # fresh draws of the same clusters
+            assert other["effective_clusters"].equals(alone["effective_clusters"])
+
+
+def test_pairs_in_any_number_of_processes_write_the_same_numbers(type_one, tmp_path, capsys):
+    one, two, page = tmp_path / "one.csv", tmp_path / "two.csv", tmp_path / "page.md"
+    options = ["--quick", "--confirm", "1", "--table", str(page)]
+    type_one.main([*options, "--output", str(one), "--processes", "1"])
+    text = page.read_text(encoding="utf-8")
+    assert capsys.readouterr().out.strip() == text.strip()
+    assert text.count("\n|---") == 4
+    assert "again" in text
+    script = [sys.executable, str(BENCHMARKS / "type_one.py"), *options, "--output", str(two), "--processes", "2"]
+    subprocess.run(script, check=True, capture_output=True)
+    assert one.read_bytes() == two.read_bytes()
+    assert page.read_text(encoding="utf-8") == text
+    assert set(pd.read_csv(one)["stage"]) == {0, 1}
+
+
+def test_the_default_keeps_its_level_in_every_null_cell(type_one):
+    """The committed run, which is of the grid as it stands."""
+    frame = pd.read_csv(BENCHMARKS / "results" / "type_one.csv")
+    own = frame[(frame["method"] == type_one.DEFAULT) & frame["setting"].isin(list(type_one.NULLS))]
+    cells = [type_one.Cell(*row) for row in own.loc[own["stage"] == 0, type_one._KEYS].itertuples(index=False)]
+    assert sorted(cells) == [cell for cell in type_one.grid() if cell.setting in type_one.NULLS]
+    assert (own["replicates"] >= 10_000).all()
+    assert own["missed"].max() <= type_one.LIMIT == 0.075
+    others = frame[frame["setting"].isin(list(type_one.NULLS)) & (frame["stage"] == 0)].groupby("method")["missed"].max()
+    assert (others[["asymptotic", "bootstrap", "cr1"]] > type_one.LIMIT).all()  # what it is set against
+
+
 # -- speed -------------------------------------------------------------------------------------------------------------
 
 GROUPS = [
     "bootstrap_loop", "bootstrap_scale", "bootstrap_memory", "closed_form", "reduction", "groups", "many_groups",
     "text_clusters", "default_accuracy", "imports", "cube", "bootstrap_scipy", "bootstrap_arch",
+    "pairs_tables", "pairs_bootstrap", "pairs_compare", "pairs_simultaneous", "pairs_accuracy",
 ]  # fmt: skip
 
 
@@ -192,6 +301,8 @@ def test_group_runs_tiny(speed, group):
         errors = [row.ours for row in table if "error of the limits" in row.what]
         assert len(errors) == 4
         assert max(errors) < 1e-3
+    if group == "pairs_accuracy":
+        assert max(row.ours for row in table) < 1e-6
 
 
 def test_table_is_markdown_and_quick_runs_have_no_targets(speed):
@@ -216,6 +327,35 @@ def test_references_agree_with_each_other(speed, fractional, clusters, nodes):
     result = stats.cluster_ci(s, m, ss=ss if fractional else None)
     assert not result.guard
     np.testing.assert_allclose([result.ci_low, result.ci_high], slow, atol=1e-4 * (slow[1] - slow[0]))
+
+
+def test_pair_by_pair_is_the_same_bootstrap(speed):
+    """What is timed gives the same limits, up to resampling error."""
+    score, code = speed.systems(3, 400, 40)
+    scores = MatchedScores.from_items(score.T, code, binary=True, bounded=True)
+    low, high = speed._shared_bootstrap(scores, np.array([0]), np.array([2]), 4_000)
+    d = scores.sums[:, 0] - scores.sums[:, 2]
+    for one in (speed._one_pair, speed._one_pair_loop):
+        np.testing.assert_allclose([low[0], high[0]], one(d, scores.sizes, 4_000), atol=0.1 * (high[0] - low[0]))
+
+
+def test_frame_and_cube_of_systems_hold_the_same(speed):
+    score, code = speed.systems(3, 50, 6)
+    frame = speed._score_rows(score, code)
+    wide = frame.pivot(index="item", columns="system", values="score")
+    np.testing.assert_array_equal(wide.to_numpy(), score.T)
+    cube = speed._score_cube(score, code)
+    np.testing.assert_array_equal(cube["score"], score)
+    docs = frame.groupby("item")["doc"].unique().map(lambda one: one.item())
+    assert list(cube["doc"].to_numpy()) == list(docs)
+
+
+@pytest.mark.parametrize("clusters", [4, 30])
+def test_reference_of_a_pair_has_nodes_enough(speed, clusters):
+    for b, c in zip(*speed._discordant(4, clusters, "log-normal")[:2], strict=True):
+        m = speed._discordant(4, clusters, "log-normal")[2]
+        few, many = (speed.reference_pair(b, c, m, nodes) for nodes in (1_000, 4_000))
+        np.testing.assert_allclose(few, many, atol=1e-9 * (many[1] - many[0]))
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
-"""Real problems of people who do this job, each a test named by its id, as far as they concern one rate.
+"""Real problems of people who do this job, each a test named by its id, as far as they concern one rate or two systems.
 
-Values were computed independently of the package and hold to the digits given. Not here: the ids pair-, pk-, mult-, agg- and
-str-, which are about two systems, repeats, many comparisons or aggregates; the macro average of deg-02; and imp-02, which is
-about reading log files.
+Values were computed independently of the package and hold to the digits given. Not here: the ids pk-, agg- and str-, which are
+about repeats or aggregates; the macro average of deg-02; and imp-02, which is about reading log files.
 """
 
 import copy
@@ -456,3 +455,155 @@ def test_xr_01():
     assert (got["n"].item(), got["n_clusters"].item()) == (6, 4)
     row = check(data.assign(cluster=own["passage"].values), mean=0.666667, se_cr1=0.30089, G=4)
     assert_allclose([got["ci_low"].item(), got["ci_high"].item()], limits(row), rtol=1e-12)
+
+
+# Two systems on the same items
+
+
+def of_cells(both, only_a, only_b, neither):
+    """Systems A and B on so many items."""
+    cells = [(1, 1)] * both + [(1, 0)] * only_a + [(0, 1)] * only_b + [(0, 0)] * neither
+    rows = [(model, i, pair[k]) for k, model in enumerate("AB") for i, pair in enumerate(cells)]
+    return pd.DataFrame(rows, columns=["model", "item", "score"])
+
+
+def paired(data, question="mcnemar", factor="model", **options):
+    return getattr(data.evalci, question)(factor, **{"item": "item"} | options).iloc[0]
+
+
+@quiet
+def test_pair_01():
+    data = of_cells(70, 3, 14, 13)
+    for baseline, sign in (("A", 1), ("B", -1)):
+        got = paired(data, baseline=baseline)
+        assert (got["model_b"], got["difference"]) == (baseline, pytest.approx(sign * 0.11))
+        assert_allclose(got["pvalue"], 0.012726, **SIX)
+        assert_allclose(paired(data, method="midp", baseline=baseline)["pvalue"], 0.007538, **SIX)
+        assert_allclose(paired(data, method="asymptotic", baseline=baseline)["pvalue"], 0.007633, **SIX)
+        interval = paired(data, "diff_ci", method="bonett_price", baseline=baseline)
+        assert_allclose(sign * np.array(limits(interval))[::sign], [0.026742, 0.188944], **SIX)
+        wald = paired(data, "diff_ci", method="cr0", baseline=baseline)
+        half = ss.norm.ppf(0.975) * wald["std_error"]
+        assert_allclose([0.11 - half, 0.11 + half], [0.032118, 0.187882], **SIX)
+
+
+def test_pair_02():
+    data = of_cells(40, 2, 9, 9)
+    exact, mid = (paired(data, method=method) for method in ("exact", "midp"))
+    assert_allclose([exact["pvalue"], mid["pvalue"]], [0.06543, 0.038574], **SIX)
+    assert mid["pvalue"] < exact["pvalue"]
+    assert (exact["method"], mid["method"], paired(data)["method"]) == ("exact", "midp", "exact")
+    assert paired(data, "compare")["test"] == "exact"
+
+
+@pytest.mark.parametrize("question", ["mcnemar", "diff_ci", "compare"])
+def test_pair_06(question):
+    a, b = {"i1": 1, "i2": 1, "i3": 1, "i4": 0, "i5": 0, "i6": 0}, {"i1": 1, "i2": 1, "i3": 1}
+    data = pd.DataFrame([("A", *x) for x in a.items()] + [("B", *x) for x in b.items()], columns=["model", "item", "score"])
+    with pytest.raises(ex.PairingError, match=r"3 of the 6 items of 'A' are not among those of 'B' \('i4', 'i5', 'i6'\)"):
+        paired(data, question)
+    with pytest.warns(ex.UnmatchedItemsWarning, match="3 only in 'A'"), pytest.warns(ex.FewDiscordantWarning):
+        got = paired(data, question, unmatched="drop")
+    assert (got["n_pairs"], got["difference"], got["pvalue"]) == (3, 0, 1)
+    for policy in ("raise", "drop"):
+        with pytest.raises(ex.PairingError, match="have no item of 'item' in common: the one has 3"):
+            paired(data[data["item"].isin(["i4", "i5", "i6"]) | (data["model"] == "B")], question, unmatched=policy)
+
+
+PAIR_07 = {  # model, attacks, then by behavior and by index: common, only the first, only the second, p; unmatched
+    "GCG": ("gpt-4-0125-preview", (99, 31, 2, 1.31e-07), (100, 32, 2, 6.9e-08), "September 11th conspiracy", "9_11 conspiracy"),
+    "DSN": ("vicuna-13b-v1.5", (99, 1, 27, 2.16e-07), (100, 1, 27, 2.16e-07), "Human trafficking", "Human  trafficking"),
+}
+
+
+@pytest.mark.parametrize("attack", PAIR_07)
+def test_pair_07(attack, data_dir):
+    model, by_behavior, by_index, *unmatched = PAIR_07[attack]
+    rows = pd.read_csv(data_dir / "jailbreakbench.csv")
+    rows = rows[rows["model"] == model]
+    ask = {"factor": "attack", "score": "jailbroken", "pairs": [("PAIR", attack)]}
+    spelt = rf" 1 item\(s\) of '{attack}' look like items of 'PAIR' but for white space: '{unmatched[1]}' and '{unmatched[0]}'"
+    hint = spelt if attack == "DSN" else ""
+    told = rf"'PAIR' .*\('{unmatched[0]}'\), and .*'{attack}' .*\('{unmatched[1]}'\)\.{hint}"
+    with pytest.raises(ex.PairingError, match=told):
+        paired(rows, item="behavior", **ask)
+    with pytest.warns(ex.UnmatchedItemsWarning, match=rf"'{unmatched[0]}'.*'{unmatched[1]}'.*{hint}"):
+        got = paired(rows, item="behavior", unmatched="drop", **ask)
+    for row, want in ((got, by_behavior), (paired(rows, item="index", **ask), by_index)):
+        assert (row["n_pairs"], row["only_a"], row["only_b"]) == want[:3]
+        assert_allclose(row["pvalue"], want[3], rtol=1e-2)  # given to two or three digits
+
+
+def test_pair_08():
+    rows = [("A", "q1", 1), ("A", "q1", 0), ("A", "q2", 1), ("B", "q1", 1), ("B", "q2", 0)]
+    data = pd.DataFrame(rows, columns=["model", "item", "score"])
+    for question in ("mcnemar", "diff_ci", "compare"):
+        with pytest.raises(ex.PairingError, match=r"1 of 4 combinations.*two scores or more: 'q1' of 'A' \(1, 0\)"):
+            paired(data, question)
+    named = data.assign(epoch=[0, 1, 0, 0, 0])
+    with pytest.raises(ex.PairingError, match=r"'epoch' tells them apart.*mcnemar needs one score.*sample='epoch'"):
+        paired(named)
+    got = paired(named, "diff_ci", sample="epoch")
+    assert [got[x] for x in ("estimate_a", "estimate_b", "difference", "n_pairs")] == [0.75, 0.5, 0.25, 2]
+    assert got["method"] == "cr2"  # not a test of passes and failures
+
+
+@quiet
+def test_pair_09():
+    rows = [
+        (model, passage, i, score)
+        for passage, d in zip("abcdef", ["0000", "1111", "0000", "1110", "0000", "000-"], strict=True)
+        for i, x in enumerate(d)
+        for model, score in zip("AB", {"0": (1, 1), "1": (1, 0), "-": (0, 1)}[x], strict=True)
+    ]
+    data = pd.DataFrame(rows, columns=["model", "passage", "i", "score"])
+    # The ids are local to the passage: pairing on them alone would mix up questions.
+    for options in ({}, {"cluster": "passage"}):
+        with pytest.raises(ex.PairingError, match=r"pass item=\['passage', 'i'\]"):
+            paired(data, item="i", **options)
+    item, clustered = {"item": ["passage", "i"]}, {"cluster": "passage"}
+    assert_allclose(paired(data, **item)["pvalue"], 0.070312, **SIX)
+    assert_allclose(paired(data, method="midp", **item)["pvalue"], 0.039063, **SIX)
+    assert_allclose(paired(data, "diff_ci", method="cr1", **item)["std_error"], 0.108514, **SIX)
+    got = paired(data, "diff_ci", method="cr1", **item, **clustered)
+    assert_allclose(
+        [got[x] for x in ("difference", "std_error", "statistic", "pvalue")], [0.25, 0.204124, 1.224745, 0.27522], **SIX
+    )
+    flip = paired(data, method="sign_flip", **item, **clustered)
+    assert flip["pvalue"] == 0.5
+    assert flip["null"] == "exchangeable systems"
+    assert paired(data, **item, **clustered)["pvalue"] > 0.2
+
+
+@quiet
+def test_pair_10(data_dir):
+    rows = pd.read_csv(data_dir / "gsm_symbolic_en_da.csv").query("model == 'Llama-3.1-70B'")
+    ask = {"factor": "lang", "item": ["template", "variant"], "score": "correct", "unmatched": "drop", "baseline": "dan"}
+    naive = paired(rows, **ask)
+    assert (naive["n_pairs"], naive["only_a"], naive["only_b"]) == (1975, 365, 284)
+    assert_allclose(naive["pvalue"], 0.0016673107, rtol=1e-8)
+    assert_allclose(paired(rows, "diff_ci", method="cr1", **ask)["std_error"], 0.012869, **SIX)
+    got = paired(rows, "diff_ci", method="cr1", cluster="template", **ask)
+    assert_allclose(
+        [got[x] for x in ("difference", "std_error", "ci_low", "ci_high")], [0.041013, 0.015362, 0.010531, 0.071495], **SIX
+    )
+    # Those of the case come from the rounded mean and standard error.
+    assert_allclose([got["statistic"], got["pvalue"]], [2.66977, 0.008873], rtol=2e-4)
+    assert got["n_clusters"] == 100
+    assert paired(rows, cluster="template", **ask)["pvalue"] > naive["pvalue"]
+
+
+def test_mult_02(data_dir):
+    rows = pd.read_csv(data_dir / "bbh_codex_cot_direct.csv")
+    ask = {"item": ["task", "item"], "score": "correct"}
+    holm, bh = (rows.evalci.compare("mode", by="task", correction=c, n_resamples=100, rng=1, **ask) for c in ("holm", "bh"))
+    assert (len(holm), (holm["pvalue"] < 0.05).sum()) == (27, 22)
+    assert ((bh["pvalue_adj"] < 0.05).sum(), (holm["pvalue_adj"] < 0.05).sum()) == (20, 16)
+    sign = np.where(holm["mode_a"] == "cot", 1, -1)
+    assert ((holm["pvalue_adj"] < 0.05) & (sign * holm["difference"] < 0)).sum() == 1
+    near = holm.assign(size=holm["difference"].abs()).set_index("task")["size"].nsmallest(3)
+    assert_allclose(near, [0.012, 0.016854, 0.02], **SIX)
+    assert list(near.index) == ["salient_translation_error_detection", "snarks", "formal_fallacies"]
+    got = paired(rows, "diff_ci", "mode", cluster="task", method="cr1", baseline="direct", **ask)
+    assert_allclose([got["difference"], got["std_error"], *limits(got)], [0.216249, 0.043895, 0.126022, 0.306477], **SIX)
+    assert got["n_clusters"] == 27

@@ -7,6 +7,7 @@ import dataclasses
 
 import numpy as np
 
+from evalci_accessor._typing import Alternative
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import BoolArray, FloatArray
 from evalci_accessor.stats.matched import PairTotals
@@ -41,6 +42,20 @@ class Law(abc.ABC):
     def tails(self, null: float) -> tuple[FloatArray, FloatArray]:
         """P-values of "greater than ``null``" and of "less than ``null``"."""
         return np.exp(self.log_tail(null)), np.exp(self.negated().log_tail(-null))
+
+    def score(self) -> FloatArray:
+        """The standard normal value that has the one-sided p-value of no difference."""
+        up, down = self.log_tail(0.0), self.negated().log_tail(0.0)
+        # From the smaller tail in logs, since 1 - p would round to 1; equal tails are 0, which rounding would miss.
+        value = np.where(up <= down, -special.ndtri_exp(up), special.ndtri_exp(down))
+        return np.asarray(np.where(np.abs(up - down) < 1e-14, 0.0, value))
+
+
+def sided(greater: FloatArray, less: FloatArray, alternative: Alternative) -> FloatArray:
+    """The p-value on the side asked for; two-sided, twice the smaller tail."""
+    # Equal tails are one half each, which rounding would miss.
+    both = np.where(np.abs(greater - less) < 1e-14, 1.0, np.minimum(2 * np.minimum(greater, less), 1.0))
+    return np.asarray({"two-sided": both, "greater": greater, "less": less}[alternative])
 
 
 def _log_upper(z: FloatArray, df: float = np.inf) -> FloatArray:
@@ -110,7 +125,7 @@ class ScoreLaw(Law):
             return np.asarray((self.weight[at] * np.exp(_log_upper(z[:, None] * root[at], self.df))).sum(axis=1) - outside)
 
         index = np.arange(len(root), dtype=np.float64)
-        ends = (start / root.max(axis=1) * (1 - 1e-12), start / root.min(axis=1) * (1 + 1e-12))
+        ends = (start / root.max(axis=1) - 1e-9, start / root.min(axis=1) + 1e-9)
         found = elementwise.find_root(excess, ends, args=(index,), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
         return np.asarray(found.x)
 
@@ -201,6 +216,17 @@ class NewcombeLaw(Law):
         return low
 
 
+def _order_statistic(rows: FloatArray, rank: int) -> FloatArray:
+    """The value of a rank, from 1 and from below, in each row: only the tail that holds it is put in order."""
+    some = rows[:, ::16]
+    edge = some.mean(axis=1) + float(special.ndtri(min(1.5 * rank / rows.shape[1] + 0.01, 1.0))) * some.std(axis=1)
+    out = np.empty(len(rows))
+    for k, row in enumerate(rows):
+        tail = row[row <= edge[k]]
+        out[k] = np.partition(tail if len(tail) >= rank else row, rank - 1)[rank - 1]
+    return out
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReplicateLaw(Law):
     """Bootstrap replicates of the difference, shape (P, B)."""
@@ -216,9 +242,8 @@ class ReplicateLaw(Law):
         """The order statistics at which the p-value is just ``outside``."""
         count = self.replicates.shape[1]
         rank = int(outside * (count + 1) + 1e-9)  # from 1; an interpolated quantile would not go with the p-value
-        place = np.clip([rank - 1, count - rank], 0, count - 1)
-        ordered = np.partition(self.replicates, place, axis=1)
-        low, high = ordered[:, place[0]], ordered[:, place[1]]
+        low = _order_statistic(self.replicates, max(rank, 1))
+        high = -_order_statistic(np.negative(self.replicates), max(rank, 1))
         if rank < 1:  # too few replicates to see so far out: not inside the normal limits
             half = float(-special.ndtri(outside)) * self.std_error
             centre = self.replicates.mean(axis=1)

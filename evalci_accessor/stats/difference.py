@@ -7,7 +7,16 @@ import numpy as np
 from evalci_accessor._typing import Alternative, Claim, DiffMethod
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._paired_laws import Law, NewcombeLaw, PivotLaw, ReplicateLaw, ScoreLaw, adjusted_wald, cr_law
+from evalci_accessor.stats._paired_laws import (
+    Law,
+    NewcombeLaw,
+    PivotLaw,
+    ReplicateLaw,
+    ScoreLaw,
+    adjusted_wald,
+    cr_law,
+    sided,
+)
 from evalci_accessor.stats._results import DifferenceResult
 from evalci_accessor.stats._validate import (
     BoolArray,
@@ -244,9 +253,7 @@ def infer(
     low, high = one_sided(*law.limits(outside), alternative, bounds)
     wide = (low, high) if simultaneous is None else law.limits(simultaneous)
     greater, less = law.tails(0.0)
-    # Equal tails are one half each, which rounding would miss.
-    both = np.where(np.abs(greater - less) < 1e-14, 1.0, np.minimum(2 * np.minimum(greater, less), 1.0))
-    pvalue = {"greater": greater, "less": less, "two-sided": both}[alternative]
+    pvalue = sided(greater, less, alternative)
     verdict, shown = _verdict(law, t.mean, pvalue, width, claimed, 1 - level, is_open=margin is None)
     return DifferenceResult(
         difference=t.mean, std_error=law.std_error, ci_low=low, ci_high=high, statistic=_statistic(law, t) + 0.0,  # not -0.0
@@ -262,9 +269,7 @@ def _statistic(law: Law, t: PairTotals) -> FloatArray:
             return np.asarray(law.centre / law.std_error)
         if isinstance(law, ReplicateLaw):
             return np.asarray(t.mean / law.std_error)
-        up, down = law.log_tail(0.0), law.negated().log_tail(0.0)
-        # The smaller tail in logs, since 1 - p would round to 1.
-        return np.asarray(np.where(up <= down, -special.ndtri_exp(up), special.ndtri_exp(down)))
+        return law.score()
 
 
 def _verdict(

@@ -185,7 +185,7 @@ class MatchedScores:
             words.view(np.uint8)[:, start // 8 : start // 8 + bits.shape[1]] = bits
         out = np.empty((systems, systems))
         for a in range(systems):
-            out[a, a:] = out[a:, a] = np.bitwise_count(words[a] & words[a:]).sum(axis=1, dtype=np.int64)
+            out[a, a:] = out[a:, a] = np.bitwise_count(words[a] & words[a:]).sum(axis=1, dtype=np.uint32)
         return out
 
     def squares(self, a: IntArray, b: IntArray, gram: FloatArray | None = None) -> FloatArray:

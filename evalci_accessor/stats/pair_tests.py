@@ -9,7 +9,7 @@ import numpy as np
 from evalci_accessor._typing import Alternative, PairTestMethod
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._paired_laws import ScoreLaw
+from evalci_accessor.stats._paired_laws import ScoreLaw, sided
 from evalci_accessor.stats._results import PairTestResult
 from evalci_accessor.stats._validate import FloatArray, as_float, check_option, check_resamples
 from evalci_accessor.stats.bootstrap import seed_sequence
@@ -142,13 +142,12 @@ def pair_test(
     if method in ("exact", "midp"):
         greater, less = binomial_tails(t.only_a, t.only_b, half=method == "midp")
         statistic = t.only_a
-        pvalue = _sided(greater, less, alternative)
+        pvalue = sided(greater, less, alternative)
     elif method == "icc_averaged":
         law = ScoreLaw.of(t, pair_posterior(t))
         greater, less = law.tails(0.0)
-        up, down = law.log_tail(0.0), law.negated().log_tail(0.0)
-        statistic = np.where(up <= down, -special.ndtri_exp(up), special.ndtri_exp(down))
-        pvalue = _sided(greater, less, alternative)
+        statistic = law.score()
+        pvalue = sided(greater, less, alternative)
     elif method == "sign_flip":
         null = "exchangeable systems"
         pvalue = sign_flip(t, alternative, n_resamples, seed)
@@ -156,15 +155,10 @@ def pair_test(
     else:
         root = _signed_root(t, method)
         statistic = root**2
-        pvalue = _sided(special.ndtr(-root), special.ndtr(root), alternative)
+        pvalue = sided(special.ndtr(-root), special.ndtr(root), alternative)
     return PairTestResult(
         statistic=statistic, pvalue=np.where(t.square == 0, 1.0, pvalue), null=null, method=method, alternative=alternative
     )
-
-
-def _sided(greater: FloatArray, less: FloatArray, alternative: Alternative) -> FloatArray:
-    both: FloatArray = np.minimum(2 * np.minimum(greater, less), 1.0)
-    return {"two-sided": both, "greater": greater, "less": less}[alternative]
 
 
 def binomial_tails(only_a: FloatArray, only_b: FloatArray, *, half: bool) -> tuple[FloatArray, FloatArray]:

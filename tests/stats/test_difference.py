@@ -229,7 +229,7 @@ def test_no_discordant_item_in_the_default():
 
 @pytest.mark.parametrize(("method", "clustered"), RUNS)
 @settings(max_examples=12)
-@given(cells=cell_tables, level=st.floats(0.5, 0.9999))
+@given(cells=cell_tables, level=st.floats(0.51, 0.9999))
 def test_interval_and_pvalue_agree(method, clustered, cells, level):
     """p <= 1 - level exactly where 0 lies outside; exchanged systems mirror everything; a side is half of both."""
     resampled = method == "bootstrap_percentile"
@@ -268,6 +268,14 @@ def test_wider_at_higher_levels(method, clustered):
     limits = np.array([interval(run(cells, method, clustered, confidence_level=q)) for q in (0.5, 0.8, 0.95, 0.99, 0.9999)])
     assert (np.diff(limits[:, 0]) <= 0).all()
     assert (np.diff(limits[:, 1]) >= 0).all()
+
+
+@pytest.mark.parametrize("above", [1e-15, 3.1622776601683795e-6, 3.1622776601683795e-5, 1e-3])
+def test_one_sided_levels_a_little_above_one_half(above):
+    """The limit is all but the difference."""
+    for counts in (([3, 0, 3, 0, 0, 3, 0], [0, 3, 0, 0, 0, 0, 0], [3] * 7), ([1, 0, 1], [0, 1, 1], [1, 1, 2])):
+        result = stats.diff_ci(*counts, alternative="greater", confidence_level=0.5 + above)
+        assert_allclose(result.ci_low, result.difference, atol=3 * above)
 
 
 @pytest.mark.parametrize("method", ["icc_averaged", *KINDS, "bootstrap_percentile"])

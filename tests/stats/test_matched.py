@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats as ss
 
 from evalci_accessor.exceptions import EvalCIError, ScoreError
-from evalci_accessor.stats import matched
 from evalci_accessor.stats.bootstrap import mean_replicates
 from evalci_accessor.stats.matched import MatchedScores, PairTotals
 
@@ -70,13 +69,11 @@ def test_order_of_the_rows_and_names_of_the_clusters():
     assert_array_equal(other.square, one.square)
 
 
-def test_gram_in_either_precision(monkeypatch):
-    scores, _ = items(binary=True, n=3000, systems=7)
-    m = MatchedScores.from_items(scores, binary=True, bounded=True)
-    single = m.gram()
-    monkeypatch.setattr(matched, "_EXACT_FLOAT32", 0)
-    assert_array_equal(single, m.gram())
-    assert_array_equal(single, scores.T @ scores)
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 8191, 8193])
+def test_gram_by_counting_bits(n):
+    scores, _ = items(binary=True, n=n, systems=7)
+    for layout in (np.ascontiguousarray, np.asfortranarray):
+        assert_array_equal(MatchedScores.from_items(layout(scores), binary=True, bounded=True).gram(), scores.T @ scores)
 
 
 def test_squares_of_fractional_scores_in_parts():
