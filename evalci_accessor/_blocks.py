@@ -123,8 +123,9 @@ def _refuse_single_clusters(matched: Matched, blocks: list[Block]) -> None:
     first = matched.cluster_label(int(single[0].scores.cluster[0]))
     labels = [matched.group_label(h) for h in groups]
     where = f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): " if labels[0] else ""
+    a, b = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
     raise ClusterError(
-        f"{where}all items lie in a single cluster of {matched.cluster!r} ({first!r}), from which no error between clusters can be "
-        "told. At least two clusters are needed: use a finer clustering, leave such groups out, or leave out cluster= if the items "
-        "really are independent."
+        f"{where}all items of {a!r} and {b!r} lie in a single cluster of {matched.cluster!r} ({first!r}), from which no error "
+        "between clusters can be told. At least two clusters are needed: use a finer clustering, leave such groups out, name other "
+        "pairs with pairs=, or leave out cluster= if the items really are independent."
     )

@@ -13,7 +13,7 @@ from evalci_accessor._ids import Codes
 from evalci_accessor._pairing import Matched, Table
 from evalci_accessor._scores import screen, sentinel_of
 from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor._unmatched import Presence, settle
+from evalci_accessor._unmatched import Presence, settle, warn_uneven
 from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.exceptions import ClusterError, MissingClusterError, MissingScoreWarning, PairingError, ScoreRangeError
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
@@ -132,6 +132,8 @@ class Grid:
         ``groups`` ascends.
     clusters : ndarray of int, shape (S,), or None
     repeats : int
+    counts : ndarray of int, shape (S, M), or None
+        Scores that each mean is over; None where it is the same everywhere.
     n_missing : ndarray of int, shape (H, M)
     sentinel : tuple or None
     """
@@ -142,6 +144,7 @@ class Grid:
     groups: IntArray
     clusters: IntArray | None
     repeats: int
+    counts: IntArray | None
     n_missing: IntArray
     sentinel: tuple[float, int] | None
 
@@ -169,7 +172,8 @@ def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
         Grid(
             means=means.reshape(-1, m), lost=lost, items=present % max(entries.n_items, 1),
             groups=present // max(entries.n_items, 1), clusters=_one_cluster(kept, slot, len(present), request),
-            repeats=int(counts.max(initial=1)), n_missing=n_missing, sentinel=find_sentinel(kept.scores),
+            repeats=int(counts.max(initial=1)), counts=counts.reshape(-1, m), n_missing=n_missing,
+            sentinel=find_sentinel(kept.scores),
         ),
         request,
     )  # fmt: skip
@@ -183,14 +187,13 @@ def find_sentinel(scores: FloatArray) -> tuple[float, int] | None:
 def assemble(grid: Grid, request: Request) -> Matched:
     """Tables of the groups, once items without a partner are settled."""
     names, have = request.names, ~np.isnan(grid.means)
-    settle(
-        Presence(
-            have=have, lost=grid.lost, items=grid.items, groups=grid.groups, systems=request.systems,
-            item_label=request.item_label, group_label=request.group_label, factor=names.factor, item=names.key,
-        ),
-        request.pairs,
-        request.unmatched,
+    presence = Presence(
+        have=have, lost=grid.lost, items=grid.items, groups=grid.groups, systems=request.systems,
+        item_label=request.item_label, group_label=request.group_label, factor=names.factor, item=names.key,
     )  # fmt: skip
+    settle(presence, request.pairs, request.unmatched)
+    if grid.counts is not None and grid.repeats > 1:
+        warn_uneven(presence, grid.counts)
     _warn_missing(grid, request)
     ends = np.searchsorted(grid.groups, np.arange(request.n_groups + 1))
     parts = [slice(int(ends[h]), int(ends[h + 1])) for h in range(request.n_groups)]

@@ -24,9 +24,26 @@ _FLAT = "the differences do not vary, which is no certainty: one pseudo-differen
 
 def warn_pairs(matched: Matched, blocks: list[Block], method: str, flat: BoolArray | None = None) -> None:
     """Warn of everything that the blocks show; ``flat`` marks pairs (H, P) whose variance was zero."""
-    warn_sentinel(matched.sentinel)
+    warn_sentinel(matched.sentinel, matched.score_range[1])
+    _warn_scales(matched)
     _warn_clusters(matched, blocks, method)
     _warn_differences(matched, blocks, method, flat)
+
+
+def _warn_scales(matched: Matched) -> None:
+    """Say that some systems hold rates and others scores beyond [0, 1]: percent beside fractions, or a mark of failure."""
+    if matched.bounded:
+        return
+    tables = [table.scores for table in matched.tables if len(table.scores)]
+    greatest = np.max([np.nan_to_num(scores, nan=-np.inf).max(axis=0) for scores in tables], axis=0)
+    rates, beyond = np.flatnonzero(greatest <= 1), np.flatnonzero(greatest > 1)
+    if len(rates) and len(beyond):
+        first, other = (matched.systems[int(k[0])] for k in (rates, beyond))
+        warn(
+            f"The scores of {len(rates)} system(s), such as {first!r}, do not go above 1, and those of {len(beyond)}, such as "
+            f"{other!r}, go up to {greatest[beyond].max():g}. Is one in percent, or does a large value mark a failed run?",
+            ex.MixedScaleWarning,
+        )
 
 
 def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
@@ -41,7 +58,7 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
         if effective < _FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < _FEW_DF:
             uneven = effective < 0.99 * len(size)
             few[block.group] = f"{effective:.2g} effective of {len(size)}" if uneven else f"{len(size)}"
-        if share.max() > _DOMINANT:
+        if share.max() > max(_DOMINANT, 1.5 / len(size)):
             largest = matched.cluster_label(int(block.scores.cluster[share.argmax()]))
             dominant[block.group] = f"{largest!r} with {share.max():.1%} of the items"
         if len(size) > 1 and (size == 1).all():
@@ -55,8 +72,8 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
         warn(f"{_groups(matched, few)}few clusters of {name} ({_first(few)}), {trust}.", ex.FewClustersWarning)
     if dominant:
         warn(
-            f"{_groups(matched, dominant)}one cluster of {name} holds over a quarter of the items ({_first(dominant)}), and weighs as "
-            "much in the difference.",
+            f"{_groups(matched, dominant)}one cluster of {name} holds over a quarter of the items ({_first(dominant)}), and weighs "
+            "as much in the difference.",
             ex.DominantClusterWarning,
         )
     if lone:
@@ -81,7 +98,9 @@ def _warn_differences(matched: Matched, blocks: list[Block], method: str, flat: 
     equal = square == 0
     clustered = matched.cluster is not None
     unit = f"clusters of {matched.cluster!r}"
-    shows = "p is 1" if flat is None else "the interval shows only what the number of items rules out"
+    shows = (
+        "p is 1" if flat is None else "the interval rests on the number of items and on what is assumed of their clustering"
+    )
     tell(
         equal, ex.FewDiscordantWarning,
         lambda k: f"the systems have the same score on all {items.flat[k]:.0f} items: nothing speaks for a difference, and "

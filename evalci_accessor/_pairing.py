@@ -11,8 +11,8 @@ import pandas as pd
 
 from evalci_accessor._ids import Codes, encode
 from evalci_accessor._scores import in_unit_interval
-from evalci_accessor._warn import examples, plain
-from evalci_accessor.exceptions import ClusterError, MethodError, PairingError
+from evalci_accessor._warn import examples, plain, warn
+from evalci_accessor.exceptions import ClusterError, MethodError, PairingError, SharedKeyWarning
 from evalci_accessor.stats._validate import FloatArray, IntArray
 
 
@@ -157,9 +157,21 @@ def by_appearance(coded: Codes) -> tuple[IntArray, list[Any], IntArray]:
     return codes.astype(np.int64), [plain(coded.label(int(code))) for code in present], first
 
 
-def encode_key(parts: list[tuple[Any, str]]) -> Codes:
-    """Codes of ids that one or several columns make together; -1 where a part is missing."""
-    return join_key([encode_ids(values, name) for values, name in parts])
+def item_key(coded: list[Codes], names: list[str], *, clustered: bool) -> Codes:
+    """Codes of the ids of items; warns where several columns make them, so that items share values, without a clustering."""
+    key = join_key(coded)
+    if len(coded) == 1 or clustered:
+        return key
+    n_items = len(np.unique(key.codes))
+    sizes = [len(np.unique(part.codes)) for part in coded]
+    if max(sizes) < n_items:
+        told = " and ".join(f"{name!r} ({size} values)" for name, size in zip(names, sizes, strict=True))
+        warn(
+            f"The {n_items} items are told apart by {told}, so many share a value of one of them, but no cluster= is named and "
+            f"they count as independent. Name what they share, as cluster={names[0]!r}; repeats of an item go in sample= instead.",
+            SharedKeyWarning,
+        )
+    return key
 
 
 def encode_ids(values: Any, name: str) -> Codes:

@@ -42,7 +42,7 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
         confidence_level=options.confidence_level, n_resamples=options.n_resamples, rng=options.rng,
     )  # fmt: skip
     warn_missing(sample)
-    warn_sentinel(sample.sentinel)
+    warn_sentinel(sample.sentinel, sample.score_range[1])
     warn_mixed_scales(sample, options, result)
     warn_findings(sample, mo, result, options, outside)
     return result

@@ -71,6 +71,23 @@ def settle(presence: Presence, pairs: IntArray, unmatched: Unmatched) -> None:
     )
 
 
+def warn_uneven(presence: Presence, counts: IntArray) -> None:
+    """Say which items have more repeats under one system than under another; ``counts`` has shape (S, M)."""
+    least = np.where(presence.have, counts, counts.max(initial=0)).min(axis=1)
+    uneven = np.flatnonzero(np.where(presence.have, counts, 0).max(axis=1) > least)
+    if not len(uneven):
+        return
+    slot = int(uneven[0])
+    label = plain(presence.item_label(int(presence.items[slot])))
+    held = np.flatnonzero(presence.have[slot]).tolist()
+    found = examples((f"{counts[slot, k]} of {presence.systems[k]!r}" for k in held), 3)
+    warn(
+        f"{len(uneven)} of {len(counts)} items have more repeats under one system than under another, such as {label!r}: {found}. "
+        "Their means are over different runs, which is fair only if all runs are alike; add what a run that was cut short lacks.",
+        UnmatchedItemsWarning,
+    )
+
+
 def _one_way(pairs: IntArray) -> IntArray:
     """Pairs in their order, without those that are there the other way round: they have the same holes."""
     _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)

@@ -30,6 +30,7 @@ __all__ = [
     "ScoreRangeError",
     "ScoreTypeError",
     "SentinelScoreWarning",
+    "SharedKeyWarning",
     "SingletonClusterWarning",
     "UnmatchedItemsWarning",
     "WeightError",
@@ -153,7 +154,11 @@ class ScanWarning(EvalCIWarning):
 
 
 class UnmatchedItemsWarning(EvalCIWarning):
-    """Items that only one system of a pair has were left out at the caller's request."""
+    """Items that only one system of a pair has were left out at the caller's request, or items have unequal repeats."""
+
+
+class SharedKeyWarning(EvalCIWarning):
+    """Several columns make the item's key, so items share their values, and no cluster was named."""
 
 
 class FewDiscordantWarning(EvalCIWarning):

@@ -29,7 +29,7 @@ each_question = pytest.mark.parametrize("question", QUESTIONS, ids=question_id)
 questions = st.sampled_from(QUESTIONS)
 graded = st.sampled_from(GRADED)
 FEW = settings(max_examples=3, suppress_health_check=[HealthCheck.too_slow])
-SOME = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 
 # Columns that change places, or sign, when the two systems do.
 SWAPPED = {"model_a": "model_b", "estimate_a": "estimate_b", "only_a": "only_b"}

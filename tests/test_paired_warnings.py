@@ -49,13 +49,13 @@ FLIP, ASYMPTOTIC = {"method": "sign_flip"}, {"method": "asymptotic"}
 # name: (cells, options, methods of the accessor, class, text after the names of groups and systems)
 CASES = {
     "few": (([2] * 4, [1, 2, 0, 1], [0, 1, 1, 0], [2, 0, 2, 2]), {"cluster": "doc"}, "mdc", ex.FewClustersWarning,
-            r"few clusters \(4 of 'doc'\), so the answer leans on the prior of the ICC of the differences\."),
+            r"few clusters of 'doc' \(4\), so the answer leans on the prior of the ICC of the differences\."),
     "few, unequal": (([30] + [2] * 5, [9, 1, 1, 1, 1, 1], [5, 1, 0, 1, 1, 1], 2), {"cluster": "doc"}, "mdc", ex.FewClustersWarning,
-                     r"few effective clusters \(\d\.\d of 6 of 'doc'\), so"),
+                     r"few clusters of 'doc' \(\d\.\d effective of 6\), so"),
     "few, cr1": (([2] * 4, [1, 2, 0, 1], [0, 1, 1, 0], [2, 0, 2, 2]), {"cluster": "doc", **CR1}, "dc", ex.FewClustersWarning,
-                 r"few clusters \(4 of 'doc'\), where this method is unreliable; the default is made for few clusters\."),
+                 r"few clusters of 'doc' \(4\), where this method is unreliable; the default is made for few clusters\."),
     "dominant": (([60] + [2] * 39, [20] + [1, 0, 2] * 13, [9] + [0, 1, 0] * 13, [1] + [2, 2, 1] * 13), {"cluster": "doc"}, "mdc",
-                 ex.DominantClusterWarning, r"the largest cluster of 'doc', 0, holds 31\.6% of the items"),
+                 ex.DominantClusterWarning, r"one cluster of 'doc' holds over a quarter .*\(0 with 31\.6% of the items\)"),
     "single": ((15, [1] * 9, [0] * 9, 0), {"cluster": "item"}, "mdc", ex.SingletonClusterWarning,
                "every cluster of 'item' holds one item, so the items count as independent"),
     "flat": (([0] * 35, [2] * 35, 0, 0), {"cluster": "doc", **CR1}, "dc", ex.EffectiveSizeWarning,
@@ -226,6 +226,47 @@ def test_ids_that_look_alike():
     third = pd.concat([frame, frame[frame["model"] == "A"].assign(model="A ")], ignore_index=True)
     with pytest.warns(ex.ClusterIdWarning, match="'A' and 'A '"):
         ask(third, "mcnemar", pairs=[("A", "B")])
+
+
+@each_name
+def test_items_that_share_a_part_of_their_id(name):
+    """Ids of a cluster and a number within it, and no cluster named."""
+    frame = benign().assign(i=lambda d: d["item"] % 5)
+    message = only(caught(ask, frame, name, item=["doc", "i"]), ex.SharedKeyWarning)
+    assert message.startswith("The 200 items are told apart by 'doc' (40 values) and 'i' (5 values)")
+    assert "cluster='doc'" in message
+    assert not caught(ask, frame, name, item=["doc", "i"], cluster="doc")
+    assert not caught(ask, frame, name, item=["doc", "item"])  # the second is an id of its own
+    # Within a document nothing is shared, and cluster="doc" would be a single cluster.
+    assert ex.SharedKeyWarning not in {w.category for w in caught(ask, frame, name, item=["doc", "i"], by="doc")}
+    cube = frame.set_index(["model", "doc", "i"])["score"].to_xarray()
+    assert only(caught(ask, cube, name, item=["doc", "i"]), ex.SharedKeyWarning) == message
+
+
+@pytest.mark.parametrize("name", ["diff_ci", "compare"])
+def test_percent_beside_fractions(name):
+    rng = np.random.default_rng(0)
+    frame = benign().assign(score=lambda d: rng.random(len(d)))
+    assert not caught(ask, frame, name)
+    assert not caught(ask, frame.assign(score=frame["score"] * 100), name)
+    mixed = frame.assign(score=frame["score"].where(frame["model"] == "A", frame["score"] * 100))
+    message = only(caught(ask, mixed, name), ex.MixedScaleWarning)
+    assert "such as 'A', do not go above 1" in message
+    assert "such as 'B', go up to 99." in message
+
+
+@pytest.mark.parametrize("name", ["diff_ci", "compare"])
+def test_more_repeats_of_an_item_under_one_system(name):
+    rng = np.random.default_rng(0)
+    frame = pd.concat([benign().assign(sample=k, score=rng.random(400)) for k in range(3)], ignore_index=True)
+    assert not caught(ask, frame, name, sample="sample")
+    cut = frame[(frame["sample"] < 2) | (frame["item"] > 3) | (frame["model"] == "A")]
+    message = only(caught(ask, cut, name, sample="sample"), ex.UnmatchedItemsWarning)
+    assert message.startswith(
+        "4 of 200 items have more repeats under one system than under another, such as 0: 3 of 'A', 2 of 'B'."
+    )
+    fewer = frame[(frame["sample"] < 2) | (frame["item"] > 3)]  # of both alike
+    assert not caught(ask, fewer, name, sample="sample")
 
 
 def test_only_pairs_that_were_asked_for_are_warned_of():

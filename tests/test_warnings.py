@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from strategies import BENIGN, METHODS, frame_of, two_groups
-from test_paired_warnings import CASES as PAIRED
+from test_paired_warnings import CASES as PAIRED  # where the other warnings of pairs are, too
 
 from evalci_accessor import exceptions as ex
 
@@ -209,7 +209,7 @@ def test_a_design_effect_of_few_outcomes():
 def test_every_class_of_warning_has_a_test():
     tested = {category for _, _, category, _ in CASES.values()}
     tested |= {ex.MissingScoreWarning, ex.ClusterIdWarning, ex.ScanWarning, ex.SentinelScoreWarning, ex.MixedScaleWarning}
-    tested |= {category for *_, category, _ in PAIRED.values()} | {ex.UnmatchedItemsWarning}  # in test_paired_warnings.py
+    tested |= {category for *_, category, _ in PAIRED.values()} | {ex.UnmatchedItemsWarning, ex.SharedKeyWarning}
     assert tested == {getattr(ex, name) for name in ex.__all__ if name.endswith("Warning")} - {ex.EvalCIWarning}
 
 

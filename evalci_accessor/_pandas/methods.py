@@ -81,7 +81,7 @@ def design_effect(
         parts.append(tidy(keys, columns, rows.n_groups))
     plain = add_up(data, rows, None)
     warn_missing(plain)
-    warn_sentinel(plain.sentinel)
+    warn_sentinel(plain.sentinel, plain.score_range[1])
     if not parts:
         nothing = {label: values.iloc[:0] for label, values in keys.items()}
         empty = tidy(nothing, {name: np.empty(0) for name in DESIGN_COLUMNS}, 0)

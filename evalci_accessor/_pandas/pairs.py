@@ -17,8 +17,8 @@ from evalci_accessor._pairing import (
     by_appearance,
     choose_pairs,
     encode_ids,
-    encode_key,
     families,
+    item_key,
     refuse_missing_factor,
     refuse_same_part,
     taking_part,
@@ -148,6 +148,12 @@ class Paired:
 
 def find_columns(data: Frame, factor: Any, item: Any, cluster: Any, sample: Any, score: Any, by: Any) -> Found:
     """Find what the caller named; no name plays two parts."""
+    if isinstance(factor, list):
+        raise MethodError(
+            f"The factor must be one column, which says whose score each row is; got a list of {len(factor)}. A wide frame, with "
+            "one column a system, goes into a long one first: df.melt(id_vars=[...], value_vars=[...], var_name='model', "
+            "value_name='score')."
+        )
     items, keys = listed(data, item), listed(data, by)
     if not items:
         raise MethodError("item= names nothing; name what tells the questions apart, the same for all systems.")
@@ -187,7 +193,11 @@ def read_pairs(
         codes = np.searchsorted(taking, codes[at])
     rows = _rows(found.keys, at)
     keys = key_columns(rows, (*_own_names(names.factor, reserved), *reserved))
-    items = encode_key([(_take(item.values, at), item.name) for item in found.items])
+    items = item_key(
+        [encode_ids(_take(item.values, at), item.name) for item in found.items],
+        names.item,
+        clustered=found.cluster is not None,
+    )
     cluster = None if found.cluster is None else encode(_take(found.cluster.values, at), found.cluster.name)
     request = Request(
         systems=[labels[i] for i in taking], pairs=chosen, names=names, n_groups=rows.n_groups, item_label=items.label,

@@ -17,7 +17,7 @@ from evalci_accessor._pairing import (
     by_appearance,
     choose_pairs,
     encode_ids,
-    join_key,
+    item_key,
     refuse_missing_factor,
     taking_part,
 )
@@ -121,13 +121,16 @@ class Block:
         nan where there is no score; L are the labels along the factor's dim.
     missing : ndarray of int, shape (H, L, I), or None
         Scores that were left out.
+    counts : ndarray of int, shape (H, L, I), or None
+        Cells that each mean is over; None where it is the same everywhere.
     repeats : int
-        Cells that a mean is over.
+        Most cells that a mean is over.
     sentinel : tuple or None
     """
 
     means: FloatArray
     missing: IntArray | None
+    counts: IntArray | None
     repeats: int
     sentinel: tuple[float, int] | None
 
@@ -148,7 +151,7 @@ def _block(cells: Cells, parts: Parts, n_groups: int, n_labels: int, n_items: in
         sentinel = find_sentinel(cells.values.ravel() if cells.keep is None else cells.values[cells.keep])
     return Block(
         means=means, missing=None if missing is None else missing.sum(axis=-1), sentinel=sentinel,
-        repeats=int(np.max(counts, initial=1)),
+        repeats=int(np.max(counts, initial=1)), counts=None if missing is None else counts,
     )  # fmt: skip
 
 
@@ -164,7 +167,7 @@ def _item_codes(parts: Parts) -> Codes:
     for one in parts.item:
         codes = encode_ids(ids_of(one.array), one.name)
         coded.append(dataclasses.replace(codes, codes=_spread(codes.codes, one.array, parts)))
-    return join_key(coded)
+    return item_key(coded, parts.names.item, clustered=parts.cluster is not None)
 
 
 def _cluster_codes(cells: Cells, cluster: Named, coded: Codes, block: Block) -> IntArray:
@@ -191,7 +194,7 @@ def _dense(block: Block, items: IntArray, clusters: IntArray | None) -> Grid:
     return Grid(
         means=means.reshape(len(at), means.shape[2]) if held.all() else means[held], lost=lost, items=items[at], groups=groups,
         clusters=None if clusters is None else clusters[held], repeats=block.repeats, n_missing=n_missing,
-        sentinel=block.sentinel,
+        sentinel=block.sentinel, counts=None if block.counts is None else block.counts.transpose(0, 2, 1)[held],
     )  # fmt: skip
 
 

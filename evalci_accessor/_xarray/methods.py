@@ -98,7 +98,7 @@ def design_effect(
         parts.append(wrap(cells, design_columns(effect(sample, icc_method, confidence_level), one.name)))
     plain = add_up(cells, None)
     warn_missing(plain)
-    warn_sentinel(plain.sentinel)
+    warn_sentinel(plain.sentinel, plain.score_range[1])
     return _stack(cells, parts, confidence_level, icc_method)
 
 
