@@ -15,9 +15,17 @@ from evalci_accessor._scores import screen, sentinel_of
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._unmatched import Presence, settle, warn_uneven
 from evalci_accessor._warn import examples, plain, warn
-from evalci_accessor.exceptions import ClusterError, MissingClusterError, MissingScoreWarning, PairingError, ScoreRangeError
+from evalci_accessor.exceptions import (
+    ClusterError,
+    MissingClusterError,
+    MissingScoreWarning,
+    PairingError,
+    ScoreError,
+    ScoreRangeError,
+)
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
 
+_GREATEST = 1e150  # squares of larger scores, or of smaller ones than its inverse, do not fit
 _REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}
 
 
@@ -198,6 +206,7 @@ def assemble(grid: Grid, request: Request) -> Matched:
     ends = np.searchsorted(grid.groups, np.arange(request.n_groups + 1))
     parts = [slice(int(ends[h]), int(ends[h + 1])) for h in range(request.n_groups)]
     found = grid.means if have.all() else grid.means[have]
+    _refuse_extremes(found, names.score)
     return Matched(
         tables=[
             Table(scores=grid.means[part], clusters=None if grid.clusters is None else grid.clusters[part]) for part in parts
@@ -208,6 +217,15 @@ def assemble(grid: Grid, request: Request) -> Matched:
         binary=bool(((found == 0) | (found == 1)).all()), repeats=grid.repeats, n_missing=grid.n_missing.sum(axis=1),
         sentinel=grid.sentinel,
     )  # fmt: skip
+
+
+def _refuse_extremes(scores: FloatArray, name: str) -> None:
+    """Scores whose squares do not fit a float."""
+    largest = float(np.abs(scores).max(initial=0.0))
+    if largest > _GREATEST or 0 < largest < 1 / _GREATEST:
+        raise ScoreError(
+            f"The largest score in {name!r} is {largest:g} in size, whose square does not fit a float; rescale them."
+        )
 
 
 def refuse_graded(matched: Matched) -> None:

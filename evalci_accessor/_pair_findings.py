@@ -32,9 +32,19 @@ def warn_pairs(matched: Matched, blocks: list[Block], method: str, flat: BoolArr
 
 def _warn_scales(matched: Matched) -> None:
     """Say that some systems hold rates and others scores beyond [0, 1]: percent beside fractions, or a mark of failure."""
-    if matched.bounded:
+    if matched.binary:
         return
     tables = [table.scores for table in matched.tables if len(table.scores)]
+    whole = np.all([((scores == 0) | (scores == 1) | np.isnan(scores)).all(axis=0) for scores in tables], axis=0)
+    if whole.sum() > 1 and matched.repeats == 1:
+        shown = examples(repr(matched.systems[k]) for k in np.flatnonzero(whole))
+        warn(
+            f"The scores of {shown} are 0 or 1, and those of {int((~whole).sum())} other system(s) are not, so one method for any "
+            "scores was used for all pairs. Where the first are to be compared as rates, ask for them in a call of their own.",
+            ex.MixedScaleWarning,
+        )
+    if matched.bounded:
+        return
     greatest = np.max([np.nan_to_num(scores, nan=-np.inf).max(axis=0) for scores in tables], axis=0)
     rates, beyond = np.flatnonzero(greatest <= 1), np.flatnonzero(greatest > 1)
     if len(rates) and len(beyond):
@@ -55,7 +65,7 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
             continue
         share = size / size.sum()
         effective = 1 / (share**2).sum()
-        if effective < _FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < _FEW_DF:
+        if effective < _FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < _FEW_DF * (1 - 1e-9):
             uneven = effective < 0.99 * len(size)
             few[block.group] = f"{effective:.2g} effective of {len(size)}" if uneven else f"{len(size)}"
         if share.max() > max(_DOMINANT, 1.5 / len(size)):
@@ -98,9 +108,12 @@ def _warn_differences(matched: Matched, blocks: list[Block], method: str, flat: 
     equal = square == 0
     clustered = matched.cluster is not None
     unit = f"clusters of {matched.cluster!r}"
-    shows = (
-        "p is 1" if flat is None else "the interval rests on the number of items and on what is assumed of their clustering"
-    )
+    low, high = matched.score_range
+    shows = "the interval rests on the number of items and on what is assumed of their clustering"
+    if flat is None:
+        shows = "p is 1"
+    elif low == high and not matched.bounded:
+        shows = "on an open scale no interval follows from that"
     tell(
         equal, ex.FewDiscordantWarning,
         lambda k: f"the systems have the same score on all {items.flat[k]:.0f} items: nothing speaks for a difference, and "
@@ -108,6 +121,8 @@ def _warn_differences(matched: Matched, blocks: list[Block], method: str, flat: 
         f"the systems have the same score on every item: nothing speaks for a difference, and {shows}.",
     )  # fmt: skip
     some = ~equal & ~np.isnan(square)
+    nothing = "the systems have no item in common, so the row is nan."
+    tell(np.isnan(square), ex.UnmatchedItemsWarning, lambda _: nothing, nothing)
     if flat is not None:
         tell(
             flat & some, ex.EffectiveSizeWarning,

@@ -124,10 +124,12 @@ def _listed_pairs(systems: list[Any], factor: str, pairs: Any) -> IntArray:
 
 
 def _position(systems: list[Any], factor: str, label: Any, role: str) -> int:
-    try:
-        return systems.index(plain(label))
-    except ValueError:
-        pass
+    if isinstance(label, (np.datetime64, np.timedelta64)):
+        label = pd.Series([label]).iloc[0]  # as pandas gives the levels
+    wanted = plain(label)
+    for place, system in enumerate(systems):
+        if system == wanted and isinstance(system, bool) == isinstance(wanted, bool):
+            return place
     import difflib
 
     texts = [str(system) for system in systems]
@@ -157,17 +159,17 @@ def by_appearance(coded: Codes) -> tuple[IntArray, list[Any], IntArray]:
     return codes.astype(np.int64), [plain(coded.label(int(code))) for code in present], first
 
 
-def item_key(coded: list[Codes], names: list[str], *, clustered: bool) -> Codes:
-    """Codes of the ids of items; warns where several columns make them, so that items share values, without a clustering."""
+def item_key(coded: list[Codes], names: list[str], *, told: bool) -> Codes:
+    """Codes of the ids of items; where ``told``, warns if several columns make them, so that items share values."""
     key = join_key(coded)
-    if len(coded) == 1 or clustered:
+    if len(coded) == 1 or not told:
         return key
     n_items = len(np.unique(key.codes))
     sizes = [len(np.unique(part.codes)) for part in coded]
     if max(sizes) < n_items:
-        told = " and ".join(f"{name!r} ({size} values)" for name, size in zip(names, sizes, strict=True))
+        parts = " and ".join(f"{name!r} ({size} values)" for name, size in zip(names, sizes, strict=True))
         warn(
-            f"The {n_items} items are told apart by {told}, so many share a value of one of them, but no cluster= is named and "
+            f"The {n_items} items are told apart by {parts}, so many share a value of one of them, but no cluster= is named and "
             f"they count as independent. Name what they share, as cluster={names[0]!r}; repeats of an item go in sample= instead.",
             SharedKeyWarning,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from evalci_accessor._blocks import Block, blocks_of, refuse_single_items
 from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
 from evalci_accessor._pair_findings import warn_pairs
 from evalci_accessor._pairing import Matched
+from evalci_accessor._progress import progress
 from evalci_accessor._typing import Alternative, Claim, CompareTest, Correction
-from evalci_accessor.exceptions import MethodError
+from evalci_accessor._warn import warn
+from evalci_accessor.exceptions import BootstrapWarning, MethodError
 from evalci_accessor.stats import simultaneous as sup_t
-from evalci_accessor.stats._results import DifferenceResult
+from evalci_accessor.stats._paired_laws import sided
 from evalci_accessor.stats._validate import (
     FloatArray,
     IntArray,
@@ -23,12 +26,22 @@ from evalci_accessor.stats._validate import (
     tail,
 )
 from evalci_accessor.stats.bootstrap import mean_replicates, seed_sequence
-from evalci_accessor.stats.difference import INDEPENDENT, infer, resolve_claim, resolve_diff_method
+from evalci_accessor.stats.difference import (
+    INDEPENDENT,
+    Prepared,
+    check_tail,
+    conclude,
+    joint_law,
+    prepare,
+    resolve_claim,
+    resolve_diff_method,
+)
 from evalci_accessor.stats.moments import bell_mccaffrey_df
 from evalci_accessor.stats.multiplicity import adjust_pvalues
 from evalci_accessor.stats.pair_tests import binomial_tails, pair_test, resolve_test_method
 from evalci_accessor.stats.simultaneous import simultaneous_outside
 
+_TOGETHER = 4096  # pairs whose limits are searched for at once
 _COUNTS = ("both_pass", "only_a", "only_b", "both_fail")
 MCNEMAR_COLUMNS = (
     "estimate_a", "estimate_b", "difference", "n_pairs", "n_clusters", "cluster", *_COUNTS, "statistic", "pvalue", "alternative",
@@ -56,11 +69,17 @@ def mcnemar_columns(matched: Matched, options: TestOptions) -> dict[str, Any]:
     for name, empty in (("statistic", np.nan), ("pvalue", np.nan)):
         out[name] = np.full(out["difference"].shape, empty)
     null = "equal rates"
-    for block in blocks:
+    if method == "icc_averaged":
+        for lots, at in _lots(blocks, method):
+            law = joint_law(lots)
+            out["statistic"][at], out["pvalue"][at] = law.score(), sided(*law.tails(0.0), options.alternative)
+        out["pvalue"][out["only_a"] + out["only_b"] == 0] = 1.0
+        out["pvalue"][out["n_pairs"] == 0] = np.nan
+    for block in blocks if method != "icc_averaged" else []:
         clustered = block.scores.size is not None
         for part, t in block.chunks(by_cluster=clustered, cells=method == "eliasziw"):
             result = pair_test(t, method, alternative=options.alternative, n_resamples=options.n_resamples, seed=seed)
-            at = (block.group, block.place[part])
+            at = (np.full(len(t.total), block.group), block.place[part])
             out["statistic"][at], out["pvalue"][at], null = result.statistic, result.pvalue, result.null
     warn_pairs(matched, blocks, method)
     out |= {"alternative": options.alternative, "null": null, "method": method}
@@ -71,7 +90,7 @@ def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
     """The difference of every pair in every group, arrays (H, P)."""
     method = resolve_diff_method(options.method, binary=matched.binary, clustered=matched.cluster is not None)
     margin, claim = resolve_claim(options.margin, options.claim, bounded=matched.bounded)
-    tail(options.confidence_level, options.alternative)
+    check_tail(options.confidence_level, options.alternative)
     blocks = blocks_of(matched)
     refuse_single_items(matched, blocks)
     out = _described(matched, blocks)
@@ -111,6 +130,12 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
         held = out["n_pairs"] > 0
         out["pvalue"] = np.where(held, np.minimum(2 * np.minimum(greater, less), 1.0), np.nan)
         out["statistic"] = np.where(held, out["only_a"], np.nan).astype(np.float64)
+    if method == "bootstrap_percentile" and level.min(initial=1.0) * (options.n_resamples + 1) < 1:
+        warn(
+            f"n_resamples={options.n_resamples} cannot tell limits that hold for all {out['pvalue'].size} rows at once, so they "
+            f"are nan; at least n_resamples={int(np.ceil(1 / level.min()))} are needed. The default method draws nothing.",
+            BootstrapWarning,
+        )
     families = np.broadcast_to(family[:, None], out["pvalue"].shape)
     out["pvalue_adj"] = adjust_pvalues(out["pvalue"], options.correction, family=families)
     warn_pairs(matched, blocks, method, out["fallback"])
@@ -210,16 +235,37 @@ def _infer(
     seed = seed_sequence(rng)
     if resampled:
         check_resamples(n_resamples)
-    for block in blocks:
-        scores = block.scores
-        means = mean_replicates(scores.sums, scores.sizes, n_resamples, seed).T if resampled else None
+    for lots, at in _lots(blocks, method, n_resamples, seed):
+        result = conclude(
+            lots, method, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
+            simultaneous=None if outside is None else outside[at[0]],
+        )  # fmt: skip
+        for name in (*numbers, "verdict", "fallback"):
+            value = getattr(result, name)
+            out[name][at] = value + 0.0 if name in numbers else value  # -0.0 is 0.0
+
+
+def _lots(
+    blocks: list[Block], method: str, n_resamples: int = 0, seed: np.random.SeedSequence | None = None
+) -> Iterator[tuple[list[Prepared], tuple[IntArray, IntArray]]]:
+    """Lots of pairs to conclude together, with their groups and places: thousands at a time, but not of replicates."""
+    lots: list[Prepared] = []
+    groups: list[IntArray] = []
+    places: list[IntArray] = []
+    resampled = method == "bootstrap_percentile"
+    for block in progress(blocks, label="groups", unit="group"):
+        scores, gram = block.scores, block.gram
+        means = None
+        if resampled and seed is not None:
+            means = mean_replicates(scores.sums, scores.sizes, n_resamples, seed).T
         for part, t in block.chunks(by_cluster=scores.size is not None, width=n_resamples if resampled else 0):
             a, b = block.a[part], block.b[part]
-            result: DifferenceResult = infer(
-                t, method, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
-                both=None if block.gram is None else block.gram[a, b], replicates=None if means is None else means[a] - means[b],
-                simultaneous=None if outside is None else float(outside[block.group]),
-            )  # fmt: skip
-            for name in (*numbers, "verdict", "fallback"):
-                value = getattr(result, name)
-                out[name][block.group, block.place[part]] = value + 0.0 if name in numbers else value  # -0.0 is 0.0
+            both = None if gram is None else gram[a, b]
+            lots.append(prepare(t, method, both=both, replicates=None if means is None else means[a] - means[b]))
+            groups.append(np.full(len(a), block.group))
+            places.append(block.place[part])
+            if resampled or sum(map(len, places)) >= _TOGETHER:
+                yield lots, (np.concatenate(groups), np.concatenate(places))
+                lots, groups, places = [], [], []
+    if lots:
+        yield lots, (np.concatenate(groups), np.concatenate(places))

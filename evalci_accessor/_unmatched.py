@@ -15,6 +15,7 @@ from evalci_accessor.exceptions import PairingError, UnmatchedItemsWarning
 from evalci_accessor.stats._validate import BoolArray, IntArray
 
 _EXACT = 2**24  # counts up to here are exact in float32
+_ALIKE = 0.9  # share of the repeats under another system that an item must have
 _LOOKED_AT = 20_000  # unmatched ids of a side that are searched for a near miss
 
 
@@ -74,7 +75,8 @@ def settle(presence: Presence, pairs: IntArray, unmatched: Unmatched) -> None:
 def warn_uneven(presence: Presence, counts: IntArray) -> None:
     """Say which items have more repeats under one system than under another; ``counts`` has shape (S, M)."""
     least = np.where(presence.have, counts, counts.max(initial=0)).min(axis=1)
-    uneven = np.flatnonzero(np.where(presence.have, counts, 0).max(axis=1) > least)
+    most = np.where(presence.have, counts, 0).max(axis=1)
+    uneven = np.flatnonzero(least < _ALIKE * most)  # a run in twenty changes little
     if not len(uneven):
         return
     slot = int(uneven[0])

@@ -103,7 +103,7 @@ def question_id(question):
 def ask_pairs(obj, question, **kwargs):
     """Ask of the models, seeded, with few resamples and without the package's warnings."""
     name, options = question
-    given = {"item": "item", "rng": 1, "n_resamples": 100} | options | kwargs
+    given = {"item": "item", "rng": 1, "n_resamples": 400} | options | kwargs
     return quiet(getattr(obj.evalci, name), "model", **given)
 
 

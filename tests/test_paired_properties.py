@@ -504,10 +504,10 @@ def test_simultaneous_limits_of_more_systems_than_clusters(method, cluster):
     }
     answers = {
         how: by_pair(ask_pairs(rows.sample(frac=1, random_state=3), ("compare", {}), cluster=cluster, method=method,
-                               baseline="m00", n_resamples=500))
+                               baseline="m00", n_resamples=2000))
         for how, rows in changed.items()
     }  # fmt: skip
-    expected = by_pair(ask_pairs(frame, ("compare", {}), cluster=cluster, method=method, baseline="m00", n_resamples=500))
+    expected = by_pair(ask_pairs(frame, ("compare", {}), cluster=cluster, method=method, baseline="m00", n_resamples=2000))
     assert (expected["simultaneous_low"] < expected["ci_low"]).all()
     for how, answer in answers.items():
         np.testing.assert_allclose(answer["ci_low"], expected["ci_low"], rtol=1e-6, err_msg=how)

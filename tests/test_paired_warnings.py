@@ -39,7 +39,7 @@ def only(seen, category):
 def ask(frame, name, **options):
     options = {"item": "item"} | options
     if name == "compare" or options.get("method") == "bootstrap_percentile":
-        options |= {"n_resamples": 100, "rng": 1}
+        options |= {"n_resamples": 400, "rng": 1}
     return getattr(frame.evalci, name)("model", **options)
 
 

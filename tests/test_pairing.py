@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from strategies import quiet
 
-from evalci_accessor._pairing import choose_pairs, encode_key, families
+from evalci_accessor._pairing import choose_pairs, encode_ids, families, join_key
 from evalci_accessor._pandas import pairs as frames
 from evalci_accessor._unmatched import canonical
 from evalci_accessor._xarray import pairs as cubes
@@ -32,6 +32,7 @@ from evalci_accessor.exceptions import (
     PairingError,
     ScoreRangeError,
     ScoreTypeError,
+    SharedKeyWarning,
     UnmatchedItemsWarning,
 )
 
@@ -237,7 +238,7 @@ class TestTables:
         assert sides(of_frame(local, item=[local["doc"].to_numpy(), "item"], cluster="doc")) == WANTED
 
     def test_encode_key_keeps_missing_parts_apart(self):
-        key = encode_key([(np.array(["a", None, "a"], dtype=object), "x"), (np.array([1, 1, 2]), "y")])
+        key = join_key([encode_ids(np.array(["a", None, "a"], dtype=object), "x"), encode_ids(np.array([1, 1, 2]), "y")])
         assert key.codes.tolist()[1] == -1
         assert (key.label(int(key.codes[0])), key.label(int(key.codes[2]))) == (("a", 1), ("a", 2))
 
@@ -245,7 +246,8 @@ class TestTables:
         twice = pd.concat(
             [frame.assign(epoch=1), frame.assign(epoch=2, score=1 - frame["score"]), frame.iloc[:1].assign(epoch=3)]
         )
-        got = of_frame(twice, cluster="doc", sample="epoch", pairs=[("A", "B")])
+        with pytest.warns(UnmatchedItemsWarning, match="^1 of 6 items have more repeats .* such as 'q0': 3 of 'A', 2 of 'B'"):
+            got = of_frame(twice, cluster="doc", sample="epoch", pairs=[("A", "B")])
         assert got.repeats == 3
         assert not got.binary
         assert sorted({row[1] for row in sides(got)}) == [0.5, 2 / 3]
@@ -323,7 +325,16 @@ class TestRefused:
     def test_near_misses_in_one_part_of_a_key(self, frame):
         frame.loc[11, "doc"] = "D2"
         with pytest.raises(PairingError, match=r"but for case: \('D2', 'q5'\) and \('d2', 'q5'\)"):
-            of_frame(frame, item=["doc", "item"])
+            of_frame(frame, item=["doc", "item"], cluster="doc")
+
+    def test_key_of_several_columns_without_a_cluster(self, frame):
+        told = r"The 6 items are told apart by 'doc' \(3 values\) and 'kind' \(2 values\).* as cluster='doc'; repeats .* in sample="
+        frame = frame.assign(kind=[0, 1] * 6)
+        with pytest.warns(SharedKeyWarning, match=told):
+            of_frame(frame, item=["doc", "kind"])
+        of_frame(frame, item=["doc", "kind"], cluster="doc")
+        of_frame(frame, item=["doc", "kind"], by="doc")
+        of_frame(frame, item=["doc", "item"])  # the item alone tells them apart
 
     def test_canonical(self):
         assert canonical(3.0) == canonical("3") == canonical(3) == "3"
@@ -342,7 +353,7 @@ class TestRefused:
         frame.loc[11, "item"] = "Q5"
         with pytest.warns(
             UnmatchedItemsWarning,
-            match=r"'A' against 'B' 2 of 7 \(1 only in 'A' \('q5'\), 1 only in 'B' \('Q5'\)\)\. 1 item\(s\) of 'B' look like",
+            match=r"'A' against 'B' 2 of 7 \(1 only in 'A': 'q5'; 1 only in 'B': 'Q5'\)\. 1 item\(s\) of 'B' look like",
         ):
             got = of_frame(frame, cluster="doc", unmatched="drop")
         scores = got.tables[0].scores
@@ -433,7 +444,8 @@ class TestRefused:
         holes.loc[2, "score"] = np.nan
         with pytest.raises(PairingError, match=r"\('q2'\)\. 1 of them would have a partner, whose score is missing"):
             of_frame(holes, nan_policy="omit")
-        with pytest.warns(MissingScoreWarning), pytest.warns(UnmatchedItemsWarning, match="1 of these because the other's score is missing"):
+        told = "1 of these because the other's score is missing"
+        with pytest.warns(MissingScoreWarning), pytest.warns(UnmatchedItemsWarning, match=told):
             of_frame(holes, nan_policy="omit", unmatched="drop")
 
     def test_a_system_without_scores(self, frame):
@@ -590,7 +602,8 @@ class TestCubes:
     def test_dims_that_stay_are_groups(self, grid):
         assert len(of_cube(grid, item="item").tables) == 4
         assert len(of_cube(grid, item="qid", dim="sample").tables) == 2
-        assert len(of_cube(grid, item=["item", "prompt"], sample="sample").tables) == 1
+        with pytest.warns(SharedKeyWarning, match="'item' .12 values. and 'prompt' .2 values."):
+            assert len(of_cube(grid, item=["item", "prompt"], sample="sample").tables) == 1
         assert len(of_cube(grid, cluster="doc", dim=...).tables) == 1
 
     def test_the_only_dim_left(self, grid):
@@ -860,7 +873,7 @@ class TestRealData:
             rows.evalci.compare("lang", item="template", score="correct")
         got = rows.evalci.diff_ci("lang", item="template", sample="variant", score="correct").iloc[0]
         assert (got["n_pairs"], got["method"]) == (100, "cr2")
-        with pytest.warns(UnmatchedItemsWarning, match="'eng' against 'dan' 124 of 2099"):
+        with pytest.warns(SharedKeyWarning), pytest.warns(UnmatchedItemsWarning, match="'eng' against 'dan' 124 of 2099"):
             got = rows.evalci.mcnemar(
                 "lang", item=["template", "variant"], score="correct", unmatched="drop", baseline="dan"
             ).iloc[0]

@@ -193,11 +193,12 @@ def read_pairs(
         codes = np.searchsorted(taking, codes[at])
     rows = _rows(found.keys, at)
     keys = key_columns(rows, (*_own_names(names.factor, reserved), *reserved))
+    # What by= names is the same within a row of the answer, so no items share it there.
+    within = [item for item in found.items if item.label not in [key.label for key in found.keys]]
     items = item_key(
-        [encode_ids(_take(item.values, at), item.name) for item in found.items],
-        names.item,
-        clustered=found.cluster is not None,
-    )
+        [encode_ids(_take(item.values, at), item.name) for item in found.items], names.item,
+        told=found.cluster is None and len(within) > 1,
+    )  # fmt: skip
     cluster = None if found.cluster is None else encode(_take(found.cluster.values, at), found.cluster.name)
     request = Request(
         systems=[labels[i] for i in taking], pairs=chosen, names=names, n_groups=rows.n_groups, item_label=items.label,

@@ -167,7 +167,7 @@ def _item_codes(parts: Parts) -> Codes:
     for one in parts.item:
         codes = encode_ids(ids_of(one.array), one.name)
         coded.append(dataclasses.replace(codes, codes=_spread(codes.codes, one.array, parts)))
-    return item_key(coded, parts.names.item, clustered=parts.cluster is not None)
+    return item_key(coded, parts.names.item, told=parts.cluster is None)
 
 
 def _cluster_codes(cells: Cells, cluster: Named, coded: Codes, block: Block) -> IntArray:

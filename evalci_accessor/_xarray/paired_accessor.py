@@ -110,7 +110,7 @@ class PairedDatasetMethods:
         Only items on which the systems differ count: with :math:`b` items that only the first passes and :math:`c` that only
         the second passes, the exact test is binomial, :math:`p = \min(1, 2 P(X \le \min(b, c)))` with
         :math:`X \sim B(b + c, 1/2)`; mid-p takes half of the probability of what was observed off; the asymptotic statistic is
-        :math:`(b - c)/\sqrt{b + c}`. They assume independent items. With clusters the default is Tango's score test at the
+        :math:`(b - c)^2/(b + c)`. They assume independent items. With clusters the default is Tango's score test at the
         effective sample size :math:`n_k`, averaged over the posterior of the intracluster correlation of the item
         differences; it assumes that clusters are independent and exchangeable given their sizes. Without a discordant item
         p is 1.
@@ -386,7 +386,7 @@ class PairedDatasetMethods:
         -----
         The interval of each pair is that of `diff_ci`, and with clusters so is its p-value. The correction runs over all
         rows of the table, so that a table by language is corrected for all its languages at once; ``correction_within``
-        says otherwise. The simultaneous limits hold for all rows together: sup-t, :math:`P(\max_j |t_j| \le c) = ` the
+        says otherwise. The simultaneous limits hold together within such a family: sup-t, :math:`P(\max_j |t_j| \le c) = ` the
         level, with the quantile :math:`c` from a multiplier bootstrap over whole clusters, which knows how the pairs hang
         together.
 

@@ -144,6 +144,14 @@ def _item_dims(
                 f"item={examples(repr(one.name) for one in named)} must lie along dims of the scores "
                 f"({examples(map(repr, array.dims))}); it lies along {examples(map(repr, foreign)) or 'none'}."
             )
+        split = [d for d in array.dims if d in along] if given is not None and along & set(given) else []
+        torn = [d for d in split if d not in (given or ())]
+        if torn:
+            raise DimensionError(
+                f"item={examples(repr(one.name) for one in named)} lies along {examples(map(repr, split))}, of which dim= does not "
+                f"reduce {examples(map(repr, torn))}. Add it to dim=, or name as item= what tells the questions apart "
+                "within one of its labels."
+            )
         return tuple(d for d in array.dims if d in along)
     if cluster is not None:
         along = {d for d in cluster.array.dims if d in array.dims and d != systems and (given is None or d in given)}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from evalci_accessor._ids import encode
@@ -191,7 +192,8 @@ def _hint(cells: Cells) -> str:
 def ids_of(array: xr.DataArray) -> Any:
     """Ids in one dimension, through the index where there is one, since that keeps categories and extension types."""
     if array.ndim == 1 and array.dims[0] == array.name and array.name in array.indexes:
-        return array.indexes[array.name]
+        index = array.indexes[array.name]
+        return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index  # of which an id is a tuple
     data = array.variable.data
     if isinstance(data, np.ndarray) or hasattr(data, "compute"):
         return _loaded(array.variable).ravel()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+from collections.abc import Sequence
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from evalci_accessor._typing import Alternative
+from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import BoolArray, FloatArray
 from evalci_accessor.stats.matched import PairTotals
@@ -16,7 +19,8 @@ from evalci_accessor.stats.paired_posterior import PairPosterior
 from evalci_accessor.stats.proportion import wilson_limits
 from evalci_accessor.stats.tango import tango_limits, tango_z
 
-_ROUNDING = 1e-20  # share of the mean square below which a variance is rounding
+Level: TypeAlias = float | FloatArray
+AnyLaw = TypeVar("AnyLaw", bound="Law")
 _FEW_CLUSTERS = 6  # the least number of which all side with one system by chance less often than one time in twenty
 _FAR = 38.0  # normal quantile beyond which a tail is 0 in float64
 
@@ -28,8 +32,8 @@ class Law(abc.ABC):
     std_error: FloatArray
 
     @abc.abstractmethod
-    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
-        """Limits that leave ``outside`` on either side."""
+    def limits(self, outside: Level) -> tuple[FloatArray, FloatArray]:
+        """Limits that leave ``outside`` on either side; one number, or one for each pair."""
 
     @abc.abstractmethod
     def log_tail(self, null: float) -> FloatArray:
@@ -38,6 +42,11 @@ class Law(abc.ABC):
     @abc.abstractmethod
     def negated(self) -> Law:
         """The law of the difference taken the other way round."""
+
+    @classmethod
+    def join(cls, laws: Sequence[Self]) -> Self:
+        """The laws of several lots of pairs as one, so that their roots are searched for together."""
+        return _joined(laws)
 
     def tails(self, null: float) -> tuple[FloatArray, FloatArray]:
         """P-values of "greater than ``null``" and of "less than ``null``"."""
@@ -51,6 +60,17 @@ class Law(abc.ABC):
         return np.asarray(np.where(np.abs(up - down) < 1e-14, 0.0, value))
 
 
+def _joined(laws: Sequence[AnyLaw]) -> AnyLaw:
+    """One law whose arrays are those of several, one after the other."""
+    if len(laws) == 1:
+        return laws[0]
+    fields: dict[str, Any] = {}
+    for field in dataclasses.fields(laws[0]):
+        values = [getattr(law, field.name) for law in laws]
+        fields[field.name] = np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
+    return type(laws[0])(**fields)
+
+
 def sided(greater: FloatArray, less: FloatArray, alternative: Alternative) -> FloatArray:
     """The p-value on the side asked for; two-sided, twice the smaller tail."""
     # Equal tails are one half each, which rounding would miss.
@@ -58,17 +78,22 @@ def sided(greater: FloatArray, less: FloatArray, alternative: Alternative) -> Fl
     return np.asarray({"two-sided": both, "greater": greater, "less": less}[alternative])
 
 
-def _log_upper(z: FloatArray, df: float = np.inf) -> FloatArray:
-    """Log of the probability above z under the t law, the normal one for infinite df."""
-    if np.isinf(df):
-        return np.asarray(special.log_ndtr(-z), dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(special.stdtr(df, -z)), dtype=np.float64)
+def _log_upper(z: FloatArray, df: FloatArray) -> FloatArray:
+    """Log of the probability above z under the t law, the normal one for infinite df; z has an entry or a row a pair."""
+    out = np.asarray(special.log_ndtr(-z), dtype=np.float64)
+    few = np.isfinite(df)
+    if few.any():
+        with np.errstate(divide="ignore"):
+            out[few] = np.log(special.stdtr(df[few].reshape(-1, *[1] * (z.ndim - 1)), -z[few]))
+    return out
 
 
-def _quantile(df: float, outside: float) -> float:
-    """The value above which the t law leaves ``outside``."""
-    return float(-special.ndtri(outside) if np.isinf(df) else -special.stdtrit(df, outside))
+def _quantile(df: FloatArray, outside: Level) -> FloatArray:
+    """The value above which the t law leaves ``outside``, by pair."""
+    level, few = np.broadcast_to(outside, df.shape), np.isfinite(df)
+    out = np.asarray(-special.ndtri(level), dtype=np.float64)
+    out[few] = -special.stdtrit(df[few], level[few])
+    return out
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,10 +106,24 @@ class ScoreLaw(Law):
 
     b: FloatArray
     c: FloatArray
-    n: float
+    n: FloatArray
     share: FloatArray
     weight: FloatArray
-    df: float
+    df: FloatArray
+
+    @classmethod
+    def join(cls, laws: Sequence[ScoreLaw]) -> ScoreLaw:
+        """The laws of several lots of pairs as one; shares without weight fill up the shorter ones."""
+        width = max(law.share.shape[1] for law in laws)
+        padded = [
+            dataclasses.replace(
+                law,
+                share=np.pad(law.share, ((0, 0), (0, width - law.share.shape[1])), constant_values=1.0),
+                weight=np.pad(law.weight, ((0, 0), (0, width - law.weight.shape[1]))),
+            )
+            for law in laws
+        ]
+        return _joined(padded)
 
     @classmethod
     def of(cls, t: PairTotals, posterior: PairPosterior | None) -> ScoreLaw:
@@ -94,9 +133,10 @@ class ScoreLaw(Law):
         if posterior is not None:
             share, weight, mean = posterior.share, posterior.weight, posterior.mean_share
             df = t.n_clusters - 1.0 if t.n_clusters < _FEW_CLUSTERS else np.inf
+        full = np.ones(len(t.total))
         variance = (t.square / t.n - t.mean**2) / (t.n * mean)
         error = np.sqrt(np.where(variance > 0, variance, np.nan))
-        return cls(std_error=error, b=t.only_a, c=t.only_b, n=float(t.n), share=share, weight=weight, df=df)
+        return cls(std_error=error, b=t.only_a, c=t.only_b, n=t.n * full, share=share, weight=weight, df=df * full)
 
     def negated(self) -> ScoreLaw:
         """The law with the systems exchanged."""
@@ -111,27 +151,29 @@ class ScoreLaw(Law):
         with np.errstate(divide="ignore"):
             return np.asarray(top + np.log(np.exp(part - top[:, None]).sum(axis=1)), dtype=np.float64)
 
-    def critical(self, outside: float) -> FloatArray:
+    def critical(self, outside: Level) -> FloatArray:
         """The plain score statistic beyond which the averaged tail is less than ``outside``."""
         start = _quantile(self.df, outside)
         if self.share.shape[1] == 1:
             return start / np.sqrt(self.share[:, 0])
         from scipy.optimize import elementwise
 
-        root = np.sqrt(self.share)
+        root, level = np.sqrt(self.share), np.broadcast_to(outside, len(self.share))
 
         def excess(z: FloatArray, i: FloatArray) -> FloatArray:
             at = i.astype(np.int64)
-            return np.asarray((self.weight[at] * np.exp(_log_upper(z[:, None] * root[at], self.df))).sum(axis=1) - outside)
+            return np.asarray(
+                (self.weight[at] * np.exp(_log_upper(z[:, None] * root[at], self.df[at]))).sum(axis=1) - level[at]
+            )
 
         index = np.arange(len(root), dtype=np.float64)
         ends = (start / root.max(axis=1) - 1e-9, start / root.min(axis=1) + 1e-9)
         found = elementwise.find_root(excess, ends, args=(index,), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
         return np.asarray(found.x)
 
-    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+    def limits(self, outside: Level) -> tuple[FloatArray, FloatArray]:
         """Tango's limits at the averaged critical value."""
-        if outside >= 0.5:
+        if np.max(outside) >= 0.5:
             return self.b / self.n - self.c / self.n, self.b / self.n - self.c / self.n
         return tango_limits(self.b, self.c, self.n, self.critical(outside))
 
@@ -141,7 +183,7 @@ class PivotLaw(Law):
     """A centre, a standard error, and a t (or, with infinite df, normal) quantile."""
 
     centre: FloatArray
-    df: float
+    df: FloatArray
     bound: float
 
     def negated(self) -> PivotLaw:
@@ -154,7 +196,7 @@ class PivotLaw(Law):
             ratio = (self.centre - null) / self.std_error
         return _log_upper(ratio, self.df)
 
-    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+    def limits(self, outside: Level) -> tuple[FloatArray, FloatArray]:
         """Centre minus and plus the quantile, cut to what a difference can be."""
         half = _quantile(self.df, outside) * self.std_error
         return np.clip(self.centre - half, -self.bound, self.bound), np.clip(self.centre + half, -self.bound, self.bound)
@@ -166,13 +208,13 @@ class NewcombeLaw(Law):
 
     first: FloatArray  # passes of the first system, by pair
     second: FloatArray
-    n: float
+    n: FloatArray
     phi: FloatArray
 
     @classmethod
     def of(cls, t: PairTotals, both: FloatArray) -> NewcombeLaw:
         """The law of the totals, of which it needs the items that both passed, too."""
-        n, first, second = float(t.n), both + t.only_a, both + t.only_b
+        n, first, second = np.full(len(t.total), float(t.n)), both + t.only_a, both + t.only_b
         cross = both * (n - both - t.only_a - t.only_b) - t.only_a * t.only_b
         scale = np.sqrt(first * (n - first) * second * (n - second))
         # A positive cross product is taken n/2 nearer to 0, but not beyond.
@@ -187,14 +229,13 @@ class NewcombeLaw(Law):
         return dataclasses.replace(self, first=self.second, second=self.first)
 
     def _lower(self, z: FloatArray) -> FloatArray:
-        n = np.full(self.first.shape, self.n)
         p1, p2 = self.first / self.n, self.second / self.n
-        down, up = p1 - wilson_limits(p1, n, z)[0], wilson_limits(p2, n, z)[1] - p2
+        down, up = p1 - wilson_limits(p1, self.n, z)[0], wilson_limits(p2, self.n, z)[1] - p2
         return np.asarray(p1 - p2 - np.sqrt(np.maximum(down**2 - 2 * self.phi * down * up + up**2, 0.0)))
 
-    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+    def limits(self, outside: Level) -> tuple[FloatArray, FloatArray]:
         """Both limits."""
-        z = np.full(self.first.shape, float(-special.ndtri(outside)))
+        z = np.asarray(-special.ndtri(np.broadcast_to(outside, self.first.shape)))
         return self._lower(z), -self.negated()._lower(z)
 
     def log_tail(self, null: float) -> FloatArray:
@@ -203,8 +244,9 @@ class NewcombeLaw(Law):
         above, out = difference > null, np.full(difference.shape, np.log(0.5))
         z = self._reach(null)
         other = self.negated()._reach(-null)
-        out = np.where(above, _log_upper(z), out)
-        return np.where(difference < null, _log_upper(-other), out)
+        normal = np.full(z.shape, np.inf)
+        out = np.where(above, _log_upper(z, normal), out)
+        return np.where(difference < null, _log_upper(-other, normal), out)
 
     def _reach(self, null: float) -> FloatArray:
         """The z at which the lower limit is the null, by bisection: it falls as z grows."""
@@ -238,21 +280,29 @@ class ReplicateLaw(Law):
         """The law with the systems exchanged."""
         return dataclasses.replace(self, replicates=-self.replicates)
 
-    def limits(self, outside: float) -> tuple[FloatArray, FloatArray]:
+    def _rank(self, outside: Level) -> int:
+        """Rank from 1 of the lower limit, 0 if it lies beyond all replicates; an interpolated quantile would not go with p."""
+        return int(float(np.max(outside)) * (self.replicates.shape[1] + 1) + 1e-9)  # the pairs of a lot share their level
+
+    def resolves(self, outside: Level) -> bool:
+        """Whether there are replicates enough to see so far out."""
+        return self._rank(outside) > 0
+
+    def limits(self, outside: Level) -> tuple[FloatArray, FloatArray]:
         """The order statistics at which the p-value is just ``outside``."""
-        count = self.replicates.shape[1]
-        rank = int(outside * (count + 1) + 1e-9)  # from 1; an interpolated quantile would not go with the p-value
-        low = _order_statistic(self.replicates, max(rank, 1))
-        high = -_order_statistic(np.negative(self.replicates), max(rank, 1))
-        if rank < 1:  # too few replicates to see so far out: not inside the normal limits
-            half = float(-special.ndtri(outside)) * self.std_error
-            centre = self.replicates.mean(axis=1)
-            low, high = np.minimum(low, centre - half), np.maximum(high, centre + half)
+        rank = self._rank(outside)
+        if not rank:
+            raise MethodError(
+                f"n_resamples={self.replicates.shape[1]} cannot tell limits that leave {np.max(outside):.2g} on either side. At "
+                f"least n_resamples={int(np.ceil(1 / np.max(outside)))} are needed; or use the default method, which draws nothing."
+            )
+        low, high = _order_statistic(self.replicates, rank), -_order_statistic(np.negative(self.replicates), rank)
         return np.clip(low, -self.bound, self.bound), np.clip(high, -self.bound, self.bound)
 
     def log_tail(self, null: float) -> FloatArray:
         """Share of the replicates at or below the null; the estimate itself counts as one, so it is never 0."""
-        beyond = (self.replicates <= null + 1e-12).sum(axis=1)
+        rounding = 1e-12 * np.maximum(np.abs(self.replicates).max(axis=1, keepdims=True), abs(null))
+        beyond = (self.replicates <= null + rounding).sum(axis=1)
         return np.asarray(np.log((1 + beyond) / (1 + self.replicates.shape[1])))
 
 
@@ -274,11 +324,12 @@ def cr_law(t: PairTotals, kind: str) -> tuple[PivotLaw, BoolArray]:
         df = bell_mccaffrey_df(h) if kind == "cr2" else float(clusters - 1)
     if kind == "cr1":
         variance = variance * clusters / (clusters - 1)
-    flat = variance <= _ROUNDING * t.square / t.n
+    # What the rounding of the scores themselves could make.
+    flat = variance <= (8 * np.finfo(np.float64).eps * t.scale) ** 2
     spare = 2 * t.span**2 / (t.n + 2) / t.effective_clusters
     error = np.sqrt(np.where(flat, spare if spare > 0 else np.nan, variance))
     bound = 1.0 if t.bounded else np.inf
-    return PivotLaw(std_error=error, centre=t.mean, df=df, bound=bound), flat
+    return PivotLaw(std_error=error, centre=t.mean, df=np.full(len(t.total), df), bound=bound), flat
 
 
 def adjusted_wald(t: PairTotals, pseudo: float) -> PivotLaw:
@@ -287,4 +338,4 @@ def adjusted_wald(t: PairTotals, pseudo: float) -> PivotLaw:
     b, c = t.only_a + pseudo, t.only_b + pseudo
     centre = (b - c) / n
     error = np.sqrt(np.maximum((b + c) / n - centre**2, 0.0) / n)
-    return PivotLaw(std_error=error, centre=centre, df=np.inf, bound=1.0)
+    return PivotLaw(std_error=error, centre=centre, df=np.full(len(centre), np.inf), bound=1.0)

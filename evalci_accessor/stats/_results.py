@@ -135,7 +135,7 @@ class DifferenceResult:
         ``"superior"``, ``"inferior"``, ``"noninferior"``, ``"equivalent"``, ``"different"`` or ``"inconclusive"``.
     pvalue_verdict : ndarray of float
         P-value of the claim; at or below 1 - confidence_level where the verdict affirms it.
-    n_pairs, n_clusters : int
+    n_pairs, n_clusters : ndarray of int
         Items that both systems have, and clusters that hold them.
     method : str
         What ran.
@@ -156,8 +156,8 @@ class DifferenceResult:
     margin: float
     verdict: np.ndarray
     pvalue_verdict: FloatArray
-    n_pairs: int
-    n_clusters: int
+    n_pairs: IntArray
+    n_clusters: IntArray
     method: str
     confidence_level: float
     fallback: BoolArray

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+
 import numpy as np
 
 from evalci_accessor._typing import Alternative, Claim, DiffMethod
@@ -9,6 +12,7 @@ from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, Sc
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._paired_laws import (
     Law,
+    Level,
     NewcombeLaw,
     PivotLaw,
     ReplicateLaw,
@@ -29,7 +33,7 @@ from evalci_accessor.stats._validate import (
 )
 from evalci_accessor.stats.bootstrap import mean_replicates, seed_sequence
 from evalci_accessor.stats.matched import PairTotals
-from evalci_accessor.stats.paired_posterior import pair_posterior
+from evalci_accessor.stats.paired_posterior import Evidence, pair_posteriors
 from evalci_accessor.stats.proportion import one_sided
 
 INDEPENDENT = ("tango", "newcombe", "bonett_price", "agresti_min")
@@ -182,6 +186,16 @@ def resolve_diff_method(method: DiffMethod, *, binary: bool, clustered: bool) ->
     return str(method)
 
 
+def check_tail(confidence_level: float, alternative: Alternative) -> float:
+    """Probability outside each limit in use, of which a one-sided one must not lie beyond the estimate."""
+    outside = tail(confidence_level, alternative)
+    if outside > 0.5:
+        raise MethodError(
+            f"confidence_level={confidence_level!r} puts the one-sided limit beyond the estimate itself; it must be at least .5."
+        )
+    return outside
+
+
 def resolve_claim(margin: float | None, claim: Claim | None, *, bounded: bool) -> tuple[float, Claim]:
     """Margin and claim after the checks."""
     if claim is not None:
@@ -205,30 +219,71 @@ def resolve_claim(margin: float | None, claim: Claim | None, *, bounded: bool) -
     return float(margin), claim or "noninferiority"
 
 
-def law_of(t: PairTotals, method: str, both: FloatArray | None, replicates: FloatArray | None) -> tuple[Law, BoolArray]:
-    """The law that a method gives, and where it had no variance to go by."""
-    nowhere = np.zeros(len(t.total), dtype=bool)
-    if method in ("icc_averaged", "tango"):
-        return ScoreLaw.of(t, pair_posterior(t) if method == "icc_averaged" else None), nowhere
-    if method == "newcombe":
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prepared:
+    """What a method needs of a lot of pairs, so that several lots can be concluded together.
+
+    Parameters
+    ----------
+    totals : PairTotals
+        Without what lies by cluster.
+    evidence : Evidence or None
+        Of the ICC, for ``"icc_averaged"``.
+    law : Law or None
+        The law of any other method.
+    flat : ndarray of bool, shape (P,)
+        Where no difference varied.
+    """
+
+    totals: PairTotals
+    evidence: Evidence | None
+    law: Law | None
+    flat: BoolArray
+
+
+def prepare(t: PairTotals, method: str, *, both: FloatArray | None = None, replicates: FloatArray | None = None) -> Prepared:
+    """What the method needs of the totals of some pairs."""
+    if t.n_clusters < 2:
+        raise ClusterError("All items lie in a single cluster, from which no error between clusters can be told.")
+    flat = np.zeros(len(t.total), dtype=bool)
+    law: Law | None = None
+    if method == "tango":
+        law = ScoreLaw.of(t, None)
+    elif method == "newcombe":
         if both is None:
             raise MethodError("method='newcombe' needs the number of items that both systems passed: pass `both`.")
-        return NewcombeLaw.of(t, both), nowhere
-    if method in ("bonett_price", "agresti_min"):
-        return adjusted_wald(t, 1.0 if method == "bonett_price" else 0.5), nowhere
-    if method != "bootstrap_percentile":
-        return cr_law(t, method)
-    assert replicates is not None
+        law = NewcombeLaw.of(t, both)
+    elif method in ("bonett_price", "agresti_min"):
+        law = adjusted_wald(t, 1.0 if method == "bonett_price" else 0.5)
+    elif method == "bootstrap_percentile":
+        assert replicates is not None
+        law, flat = _replicate_law(t, replicates)
+    elif method != "icc_averaged":
+        law, flat = cr_law(t, method)
+    evidence = Evidence.of(t) if law is None else None
+    return Prepared(totals=dataclasses.replace(t, d=None, cells=None), evidence=evidence, law=law, flat=flat)
+
+
+def _replicate_law(t: PairTotals, replicates: FloatArray) -> tuple[ReplicateLaw, BoolArray]:
+    """The law of the replicates; where they do not vary, which is no certainty, the fallback's on a grid of its quantiles."""
     spare, flat = cr_law(t, "cr2")
     error = np.where(flat, spare.std_error, replicates.std(axis=1, ddof=1))
     bound = 1.0 if t.bounded else np.inf
     if flat.any():
-        # Resamples that do not vary are no certainty: the law of the fallback stands in, on a grid of its quantiles.
-        grid = special.stdtrit(spare.df, (np.arange(replicates.shape[1]) + 0.5) / replicates.shape[1])
+        grid = special.stdtrit(spare.df[0], (np.arange(replicates.shape[1]) + 0.5) / replicates.shape[1])
         spread = np.clip(spare.centre[flat, None] + grid * spare.std_error[flat, None], -bound, bound)
         replicates = replicates.copy()
         replicates[flat] = spread
     return ReplicateLaw(std_error=error, replicates=replicates, bound=bound), flat
+
+
+def joint_law(lots: Sequence[Prepared]) -> Law:
+    """The law of all pairs of several lots."""
+    laws = [lot.law for lot in lots if lot.law is not None]
+    if laws:
+        return type(laws[0]).join(laws)
+    posteriors = pair_posteriors([lot.evidence for lot in lots if lot.evidence is not None])
+    return ScoreLaw.join([ScoreLaw.of(lot.totals, one) for lot, one in zip(lots, posteriors, strict=True)])
 
 
 def infer(
@@ -243,33 +298,57 @@ def infer(
     replicates: FloatArray | None = None,
     simultaneous: float | None = None,
 ) -> DifferenceResult:
-    """Interval, p-value and verdict by a resolved method."""
-    width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
-    outside, level = tail(confidence_level, alternative), check_level(confidence_level)
-    if t.n_clusters < 2:
-        raise ClusterError("All items lie in a single cluster, from which no error between clusters can be told.")
-    law, flat = law_of(t, method, both, replicates)
-    bounds = (-1.0, 1.0) if t.bounded else (-np.inf, np.inf)
-    low, high = one_sided(*law.limits(outside), alternative, bounds)
-    wide = (low, high) if simultaneous is None else law.limits(simultaneous)
-    greater, less = law.tails(0.0)
-    pvalue = sided(greater, less, alternative)
-    verdict, shown = _verdict(law, t.mean, pvalue, width, claimed, 1 - level, is_open=margin is None)
-    return DifferenceResult(
-        difference=t.mean, std_error=law.std_error, ci_low=low, ci_high=high, statistic=_statistic(law, t) + 0.0,  # not -0.0
-        pvalue=pvalue, simultaneous_low=wide[0], simultaneous_high=wide[1], margin=width, verdict=verdict, pvalue_verdict=shown,
-        n_pairs=t.n, n_clusters=t.n_clusters, method=method, confidence_level=level, fallback=flat,
+    """Interval, p-value and verdict of one lot of pairs by a resolved method."""
+    lot = prepare(t, method, both=both, replicates=replicates)
+    return conclude(
+        [lot], method, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
+        simultaneous=simultaneous,
     )  # fmt: skip
 
 
-def _statistic(law: Law, t: PairTotals) -> FloatArray:
+def conclude(
+    lots: Sequence[Prepared],
+    method: str,
+    *,
+    alternative: Alternative,
+    confidence_level: float,
+    margin: float | None,
+    claim: Claim | None,
+    simultaneous: Level | None = None,
+) -> DifferenceResult:
+    """Interval, p-value and verdict of all pairs of several lots; ``simultaneous`` is the tail of the simultaneous limits."""
+    totals = [lot.totals for lot in lots]
+    bounded = totals[0].bounded
+    width, claimed = resolve_claim(margin, claim, bounded=bounded)
+    outside, level = check_tail(confidence_level, alternative), check_level(confidence_level)
+    law, mean = joint_law(lots), np.concatenate([t.mean for t in totals])
+    bounds = (-1.0, 1.0) if bounded else (-np.inf, np.inf)
+    low, high = one_sided(*law.limits(outside), alternative, bounds)
+    wide = (low, high)
+    if simultaneous is not None:
+        seen = not isinstance(law, ReplicateLaw) or law.resolves(simultaneous)
+        wide = law.limits(simultaneous) if seen else (np.full(mean.shape, np.nan), np.full(mean.shape, np.nan))
+    # Without any difference nothing speaks against none, also where no interval can be given.
+    equal = np.concatenate([t.square == 0 for t in totals])
+    pvalue = np.where(equal & (alternative == "two-sided"), 1.0, sided(*law.tails(0.0), alternative))
+    verdict, shown = _verdict(law, mean, pvalue, width, claimed, 1 - level, is_open=width == 0 and claimed == "superiority")
+    pairs = [len(t.total) for t in totals]
+    return DifferenceResult(
+        difference=mean, std_error=law.std_error, ci_low=low, ci_high=high, statistic=_statistic(law, mean), pvalue=pvalue,
+        simultaneous_low=wide[0], simultaneous_high=wide[1], margin=width, verdict=verdict, pvalue_verdict=shown,
+        n_pairs=np.repeat([t.n for t in totals], pairs), n_clusters=np.repeat([t.n_clusters for t in totals], pairs),
+        method=method, confidence_level=level, fallback=np.concatenate([lot.flat for lot in lots]),
+    )  # fmt: skip
+
+
+def _statistic(law: Law, mean: FloatArray) -> FloatArray:
     """The t ratio of a pivot; else the standard normal value that has the one-sided p-value."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(law, PivotLaw):
-            return np.asarray(law.centre / law.std_error)
+            return np.asarray(law.centre / law.std_error) + 0.0  # -0.0 is 0.0
         if isinstance(law, ReplicateLaw):
-            return np.asarray(t.mean / law.std_error)
-        return law.score()
+            return np.asarray(mean / law.std_error) + 0.0
+        return law.score() + 0.0
 
 
 def _verdict(
@@ -290,11 +369,12 @@ def _verdict(
         return np.where(np.isnan(p), "", words), p
     above, below = law.tails(margin), law.tails(-margin)  # each: greater than, less than
     if claim == "equivalence":
-        p, against = np.maximum(below[0], above[1]), np.minimum(above[0], below[1])
+        p, against = np.maximum(below[0], above[1]), np.minimum(above[0], below[1])  # the latter of either side
         word, other = "equivalent", "different"
     elif claim == "noninferiority":
         p, against, word, other = below[0], below[1], "noninferior", "inferior"
     else:
         p, against, word, other = above[0], below[1], "superior", "inferior"
-    words = np.where(p <= alpha, word, np.where(against <= alpha, other, "inconclusive"))
+    # The opposite was nobody's claim: it is said at half the level, as of one side of two.
+    words = np.where(p <= alpha, word, np.where(2 * against <= alpha, other, "inconclusive"))
     return np.where(np.isnan(p), "", words), p

@@ -35,6 +35,8 @@ class PairTotals:
         Whether all scores are 0 or 1, and whether all lie in [0, 1].
     span : float
         Range of the scores: 1 where they are bounded.
+    scale : float
+        Largest score, without its sign: rounding goes by it.
     spread : ndarray of float, shape (P,)
         Sum of the squared deviations of the differences from their mean.
     cells : ndarray of float, shape (4, P, G), or None
@@ -50,6 +52,7 @@ class PairTotals:
     bounded: bool
     span: float
     spread: FloatArray
+    scale: float = 1.0
     cells: FloatArray | None = None
 
     @property
@@ -81,7 +84,8 @@ class PairTotals:
     def n_differing(self) -> FloatArray:
         """Number of clusters in which the systems' sums differ, by more than rounding."""
         assert self.d is not None
-        return np.asarray((np.abs(self.d) > 1e-12 * self.span * self.n).sum(axis=1), dtype=np.float64)
+        size = np.abs(self.d)
+        return np.asarray((size > 1e-12 * size.max(axis=1, keepdims=True)).sum(axis=1), dtype=np.float64)
 
     @classmethod
     def from_counts(cls, only_a: object, only_b: object, size: object = None) -> PairTotals:
@@ -114,7 +118,10 @@ class MatchedScores:
     Parameters
     ----------
     scores : ndarray of float, shape (n, M)
-        No score is missing.
+        No score is missing. Where they are not 0 or 1, each item's score under the first system is taken off: differences stay
+        as they are, and large scores do not drown them.
+    mean : ndarray of float, shape (M,)
+        Mean score of each system.
     codes : ndarray of int, shape (n,), or None
         Cluster of each item, from 0 to G - 1; None where each item stands for itself.
     cluster : ndarray of int, shape (G,)
@@ -124,10 +131,12 @@ class MatchedScores:
     sums : ndarray of float, shape (G, M)
         Sum of the scores in each cluster; the scores themselves without clusters.
     binary, bounded : bool
-    span : float
+    span, scale : float
+        Range of the scores, and the largest without its sign.
     """
 
     scores: FloatArray
+    mean: FloatArray
     codes: IntArray | None
     cluster: IntArray
     size: FloatArray | None
@@ -135,6 +144,7 @@ class MatchedScores:
     binary: bool
     bounded: bool
     span: float
+    scale: float
 
     @property
     def n(self) -> int:
@@ -147,14 +157,9 @@ class MatchedScores:
         return np.ones(self.n) if self.size is None else self.size
 
     @property
-    def mean(self) -> FloatArray:
-        """Mean score of each system."""
-        return np.asarray(self.scores.mean(axis=0), dtype=np.float64) if self.n else np.full(self.scores.shape[1], np.nan)
-
-    @property
     def influence(self) -> FloatArray:
         """What each cluster moves the mean of each system by, shape (G, M)."""
-        return (self.sums - self.sizes[:, None] * self.mean) / self.n
+        return np.asarray((self.sums - self.sizes[:, None] * self.scores.mean(axis=0)) / self.n)
 
     @classmethod
     def from_items(
@@ -164,15 +169,17 @@ class MatchedScores:
         values = as_float(scores, "scores")
         if values.ndim != 2:
             raise EvalCIError(f"`scores` must have two axes, items and systems; got {values.ndim}.")
-        if clusters is None:
-            return cls(
-                scores=values, codes=None, cluster=np.zeros(0, dtype=np.int64), size=None, sums=values,
-                binary=binary, bounded=bounded, span=span,
-            )  # fmt: skip
-        cluster, codes = np.unique(clusters, return_inverse=True)
+        mean = values.mean(axis=0) if len(values) else np.full(values.shape[1], np.nan)
+        scale = 1.0 if binary else float(np.abs(values).max(initial=0.0))
+        moved = values if binary else values - values[:, :1]
+        cluster, codes, size, sums = np.zeros(0, dtype=np.int64), None, None, moved
+        if clusters is not None:
+            cluster, codes = np.unique(clusters, return_inverse=True)
+            size = np.bincount(codes, minlength=len(cluster)).astype(np.float64)
+            sums = _sum_by(moved, codes, len(cluster))
         return cls(
-            scores=values, codes=codes, cluster=cluster, size=np.bincount(codes, minlength=len(cluster)).astype(np.float64),
-            sums=_sum_by(values, codes, len(cluster)), binary=binary, bounded=bounded, span=span,
+            scores=moved, mean=mean, codes=codes, cluster=cluster, size=size, sums=sums, binary=binary, bounded=bounded, span=span,
+            scale=scale,
         )  # fmt: skip
 
     def gram(self) -> FloatArray:
@@ -208,7 +215,7 @@ class MatchedScores:
         spread = _spread(total, square, self.n) if self.binary or by_cluster else self._spreads(a, b, total / self.n)
         return PairTotals(
             n=self.n, size=self.sizes if by_cluster else None, d=d, total=total, square=square, spread=spread,
-            binary=self.binary, bounded=self.bounded, span=self.span, cells=self._cells(a, b) if cells else None,
+            binary=self.binary, bounded=self.bounded, span=self.span, scale=self.scale, cells=self._cells(a, b) if cells else None,
         )  # fmt: skip
 
     def _spreads(self, a: IntArray, b: IntArray, mean: FloatArray) -> FloatArray:

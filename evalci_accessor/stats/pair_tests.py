@@ -9,13 +9,12 @@ import numpy as np
 from evalci_accessor._typing import Alternative, PairTestMethod
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._paired_laws import ScoreLaw, sided
+from evalci_accessor.stats._paired_laws import sided
 from evalci_accessor.stats._results import PairTestResult
 from evalci_accessor.stats._validate import FloatArray, as_float, check_option, check_resamples
 from evalci_accessor.stats.bootstrap import seed_sequence
-from evalci_accessor.stats.difference import pair_totals
+from evalci_accessor.stats.difference import joint_law, pair_totals, prepare
 from evalci_accessor.stats.matched import PairTotals
-from evalci_accessor.stats.paired_posterior import pair_posterior
 from evalci_accessor.stats.sign_flip import sign_flip
 
 INDEPENDENT_TESTS = ("exact", "midp", "asymptotic", "corrected")
@@ -144,7 +143,7 @@ def pair_test(
         statistic = t.only_a
         pvalue = sided(greater, less, alternative)
     elif method == "icc_averaged":
-        law = ScoreLaw.of(t, pair_posterior(t))
+        law = joint_law([prepare(t, method)])
         greater, less = law.tails(0.0)
         statistic = law.score()
         pvalue = sided(greater, less, alternative)

@@ -13,6 +13,7 @@ size matter, so the cost does not grow with their number.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -56,43 +57,102 @@ class PairPosterior:
 
 def pair_posterior(t: PairTotals, *, n_nodes: int = N_NODES) -> PairPosterior:
     """Posterior of each pair; the prior itself where the differences tell nothing."""
-    if t.size is None or t.d is None or (t.size == 1).all() or not len(t.total):
-        one = np.ones((len(t.total), 1))
-        return PairPosterior(rho=one / 2, weight=one, share=one)
-    like = _Likelihood.of(t)
-    step = max(_CELLS // (max(n_nodes, _N_SEARCH) * len(like.size)), 1)
-    parts = [_nodes(like.part(slice(start, start + step)), n_nodes) for start in range(0, len(t.total), step)]
-    rho, weight = (np.concatenate(list(part)) for part in zip(*parts, strict=True))
-    return PairPosterior(rho=rho, weight=weight, share=1 / (1 + (t.n / t.effective_clusters - 1) * rho))
+    return pair_posteriors([Evidence.of(t)], n_nodes=n_nodes)[0]
+
+
+def pair_posteriors(lots: Sequence[Evidence], *, n_nodes: int = N_NODES) -> list[PairPosterior]:
+    """Posteriors of several lots of pairs, found together."""
+    out: list[PairPosterior | None] = [None] * len(lots)
+    # Lots with about as many sizes go together, so that little is filled up.
+    kinds = [-1 if lot.independent else int(np.ceil(np.log2(lot.size.shape[1]))) for lot in lots]
+    for kind in set(kinds):
+        members = [k for k, own in enumerate(kinds) if own == kind]
+        if kind < 0:
+            for k in members:
+                one = np.ones((len(lots[k].within), 1))
+                out[k] = PairPosterior(rho=one / 2, weight=one, share=one)
+            continue
+        joint = Evidence.join([lots[k] for k in members])
+        step = max(_CELLS // (max(n_nodes, _N_SEARCH) * joint.size.shape[1]), 1)
+        pairs = len(joint.within)
+        found = [_nodes(joint.part(slice(start, start + step)), n_nodes) for start in range(0, pairs, step)]
+        rho, weight = (np.concatenate(list(part)) for part in zip(*found, strict=True))
+        share = 1 / (1 + joint.growth[:, None] * rho)
+        stops = np.cumsum([len(lots[k].within) for k in members])
+        for k, stop in zip(members, stops, strict=True):
+            part = slice(int(stop) - len(lots[k].within), int(stop))
+            out[k] = PairPosterior(rho=rho[part], weight=weight[part], share=share[part])
+    return [one for one in out if one is not None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Likelihood:
-    """What the likelihood needs: sums over the clusters of each distinct size, of mean differences about the overall mean."""
+class Evidence:
+    """What the likelihood needs of P pairs: sums over the clusters of each of C sizes, of mean differences about the overall mean.
 
-    size: FloatArray  # (C,)
-    count: FloatArray  # (C,)
-    first: FloatArray  # (P, C)
-    second: FloatArray  # (P, C)
-    within: FloatArray  # (P,)
-    n: float
+    Parameters
+    ----------
+    size, count : ndarray, shape (P, C)
+        Sizes, and how many clusters have them.
+    first, second : ndarray, shape (P, C)
+        Sums of the cluster means about the overall mean, and of their squares.
+    within : ndarray, shape (P,)
+        Sum of squares within the clusters.
+    n, growth : ndarray, shape (P,)
+        Items, and n / G* - 1, by which the variance grows with the ICC.
+    independent : bool
+        Whether the clusters tell nothing: no pair, or a single item in each.
+    """
+
+    size: FloatArray
+    count: FloatArray
+    first: FloatArray
+    second: FloatArray
+    within: FloatArray
+    n: FloatArray
+    growth: FloatArray
+    independent: bool
 
     @classmethod
-    def of(cls, t: PairTotals) -> _Likelihood:
-        assert t.size is not None
-        assert t.d is not None
+    def of(cls, t: PairTotals) -> Evidence:
+        """The sums of ready totals."""
+        pairs = len(t.total)
+        if t.size is None or t.d is None or (t.size == 1).all() or not pairs:
+            none, zero = np.zeros((pairs, 1)), np.zeros(pairs)
+            return cls(size=none, count=none, first=none, second=none, within=zero, n=zero, growth=zero, independent=True)
         order = np.argsort(t.size, kind="stable")
         size, start, count = np.unique(t.size[order], return_index=True, return_counts=True)
         off = t.d[:, order] / t.size[order] - t.mean[:, None]
-        between = (t.d**2 / t.size).sum(axis=1)
-        within = t.square - between
+        within = t.square - (t.d**2 / t.size).sum(axis=1)
         return cls(
-            size=size, count=count.astype(np.float64), first=np.add.reduceat(off, start, axis=1),
-            second=np.add.reduceat(off**2, start, axis=1), within=np.where(within > _FLAT * t.square, within, 0.0), n=float(t.n),
+            size=np.broadcast_to(size, (pairs, len(size))), count=np.broadcast_to(count.astype(np.float64), (pairs, len(size))),
+            first=np.add.reduceat(off, start, axis=1), second=np.add.reduceat(off**2, start, axis=1),
+            within=np.where(within > _FLAT * t.square, within, 0.0), n=np.full(pairs, float(t.n)),
+            growth=np.full(pairs, t.n / t.effective_clusters - 1), independent=False,
         )  # fmt: skip
 
-    def part(self, pairs: slice) -> _Likelihood:
-        return dataclasses.replace(self, first=self.first[pairs], second=self.second[pairs], within=self.within[pairs])
+    @classmethod
+    def join(cls, lots: Sequence[Evidence]) -> Evidence:
+        """Several lots as one; sizes that no cluster has fill up the shorter ones."""
+        if len(lots) == 1:
+            return lots[0]
+        width = max(lot.size.shape[1] for lot in lots)
+
+        def wide(name: str, fill: float) -> FloatArray:
+            parts = [getattr(lot, name) for lot in lots]
+            return np.concatenate(
+                [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=fill) for part in parts]
+            )
+
+        return cls(
+            size=wide("size", 1.0), count=wide("count", 0.0), first=wide("first", 0.0), second=wide("second", 0.0),
+            within=np.concatenate([lot.within for lot in lots]), n=np.concatenate([lot.n for lot in lots]),
+            growth=np.concatenate([lot.growth for lot in lots]), independent=False,
+        )  # fmt: skip
+
+    def part(self, pairs: slice) -> Evidence:
+        """Some of the pairs."""
+        names = ("size", "count", "first", "second", "within", "n", "growth")
+        return dataclasses.replace(self, **{name: getattr(self, name)[pairs] for name in names})
 
     def spread(self) -> FloatArray:
         """Sum of squares of the cluster means about the overall mean."""
@@ -101,22 +161,24 @@ class _Likelihood:
     def log(self, phi: FloatArray) -> FloatArray:
         """Log likelihood at phi = arcsin(sqrt(rho)), shape (P, K)."""
         rho, rest = np.sin(phi) ** 2, np.cos(phi) ** 2
-        growth = 1 + (self.size - 1) * rho[..., None]
-        weight = self.size / growth
-        total = weight @ self.count
+        size = self.size[:, None, :]
+        growth = 1 + (size - 1) * rho[..., None]
+        weight = size / growth
+        total = np.einsum("pkc,pc->pk", weight, self.count)
         first = np.einsum("pkc,pc->pk", weight, self.first)
         between = np.einsum("pkc,pc->pk", weight, self.second) - first**2 / total
         q = self.within[:, None] / rest + np.maximum(between, 0.0)
-        clusters = self.count.sum()
+        clusters = self.count.sum(axis=1)
         with np.errstate(divide="ignore"):
             out = (
-                -np.log(growth) @ self.count - (self.n - clusters) * np.log(rest) - np.log(total) - (self.n - 1) * np.log(q)
-            ) / 2
+                -np.einsum("pkc,pc->pk", np.log(growth), self.count) - (self.n - clusters)[:, None] * np.log(rest)
+                - np.log(total) - (self.n - 1)[:, None] * np.log(q)
+            ) / 2  # fmt: skip
         # No difference varies: every ICC is as likely as another.
         return np.where((self.within + self.spread() <= 0)[:, None], 0.0, out)
 
 
-def _nodes(like: _Likelihood, n_nodes: int) -> tuple[FloatArray, FloatArray]:
+def _nodes(like: Evidence, n_nodes: int) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights of each pair: close together about the peak and ever further apart, inside the window that holds it."""
     pairs = len(like.within)
     # With whole clusters that agree and clusters that differ, the posterior is a point at 1.

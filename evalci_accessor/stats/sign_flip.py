@@ -16,7 +16,7 @@ from evalci_accessor.stats.matched import PairTotals
 
 _ENUMERATED = 20  # clusters whose sign flips can always be gone through
 _WORK = 2**24  # additions up to which a pair's exact law is worth its time
-_BLOCK = 256  # flips that share a child seed: part of the result
+_BLOCK, _CELLS = 256, 2**20  # flips that share a child seed, and signs drawn at a time: part of the result
 
 
 def sign_flip(t: PairTotals, alternative: Alternative, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
@@ -29,7 +29,7 @@ def sign_flip(t: PairTotals, alternative: Alternative, n_resamples: int, seed: n
         if not len(d):
             continue
         if len(d) <= _ENUMERATED or len(d) * reach <= _WORK:
-            law = _enumerated_tail if 2 ** len(d) < reach else _convolved_tail
+            law = _enumerated_tail if len(d) <= _ENUMERATED and 2 ** len(d) < reach else _convolved_tail
             upper = law(d.astype(np.int64), int(t.total[k]), alternative)
         else:
             upper = _drawn_tail(d, float(t.total[k]), alternative, n_resamples, seed)
@@ -75,6 +75,8 @@ def _drawn_tail(
     for start, child in zip(starts, children, strict=True):
         generator = np.random.Generator(np.random.SFC64(child))
         rows = min(_BLOCK, n_resamples - start)
-        flips = generator.integers(0, 2, size=(rows, len(d)), dtype=np.int8)
-        reached += int(_beyond(2 * (flips @ d) - d.sum(), observed, alternative).sum())
+        step = max(_CELLS // len(d), 1)  # rows at a time, so that their flips stay small
+        for first in range(0, rows, step):
+            flips = generator.integers(0, 2, size=(min(step, rows - first), len(d)), dtype=np.int8)
+            reached += int(_beyond(2 * (flips @ d) - d.sum(), observed, alternative).sum())
     return (1 + reached) / (1 + n_resamples)

@@ -228,8 +228,15 @@ def _draw(factors: list[_Factor], n_clusters: int, generator: np.random.Generato
 
 def _factors(blocks: Sequence[Block], used: list[bool]) -> tuple[list[_Factor], int]:
     """What to multiply the draws with, and how many draws a column needs."""
-    linked = [i for i, block in enumerate(blocks) if used[i] and block.clusters is not None]
-    alone = [[i] for i, block in enumerate(blocks) if used[i] and block.clusters is None]
+    named = [block.clusters for block, kept in zip(blocks, used, strict=True) if kept and block.clusters is not None]
+    seen, times = np.unique(np.concatenate(named), return_counts=True) if named else (np.zeros(0), np.zeros(0))
+    shared = seen[times > 1]
+    linked, alone = [], []
+    for i, block in enumerate(blocks):
+        if used[i] and block.clusters is not None and np.isin(block.clusters, shared).any():
+            linked.append(i)
+        elif used[i]:
+            alone.append([i])  # its clusters are in no other block
     factors: list[_Factor] = []
     n_clusters = 0
     for members in [linked, *alone] if linked else alone:

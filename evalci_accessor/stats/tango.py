@@ -16,9 +16,9 @@ from evalci_accessor.stats._validate import FloatArray
 _END = 1 - 1e-12
 
 
-def tango_z(b: FloatArray, c: FloatArray, n: float, delta: FloatArray | float) -> FloatArray:
+def tango_z(b: FloatArray, c: FloatArray, n: FloatArray | float, delta: FloatArray | float) -> FloatArray:
     """Score statistic for the difference ``delta``, by pair; 0 where the data are as expected and do not vary."""
-    b, c, delta = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (b, c, delta)))
+    b, c, n, delta = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (b, c, n, delta)))
     linear = (2 * n - b + c) * delta - b - c
     root = np.sqrt(np.maximum(linear**2 + 8 * n * c * delta * (1 - delta), 0.0))
     # The larger root, written so that nothing cancels.
@@ -33,7 +33,7 @@ def tango_z(b: FloatArray, c: FloatArray, n: float, delta: FloatArray | float) -
     return np.where(variance > 1e-14 * n, z, np.where(np.abs(excess) < 1e-12 * n, 0.0, np.copysign(np.inf, excess)))
 
 
-def _upper(b: FloatArray, c: FloatArray, n: float, z: FloatArray) -> FloatArray:
+def _upper(b: FloatArray, c: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
     """The difference at which the score statistic is -z."""
     from scipy.optimize import elementwise
 
@@ -46,7 +46,7 @@ def _upper(b: FloatArray, c: FloatArray, n: float, z: FloatArray) -> FloatArray:
 
     def excess(delta: FloatArray, i: FloatArray) -> FloatArray:
         at = i.astype(np.int64)
-        return np.maximum(tango_z(b[at], c[at], n, delta), -1e6) + z[at]
+        return np.maximum(tango_z(b[at], c[at], n[at], delta), -1e6) + z[at]
 
     ends = (difference[todo], np.full(len(todo), _END))
     found = elementwise.find_root(excess, ends, args=(todo.astype(np.float64),), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
@@ -54,7 +54,10 @@ def _upper(b: FloatArray, c: FloatArray, n: float, z: FloatArray) -> FloatArray:
     return high
 
 
-def tango_limits(b: FloatArray, c: FloatArray, n: float, z: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+def tango_limits(
+    b: FloatArray, c: FloatArray, n: FloatArray | float, z: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
     """Both limits at the critical value ``z``, which may differ between the pairs."""
     critical = np.broadcast_to(np.asarray(z, dtype=np.float64), b.shape)
-    return -_upper(c, b, n, critical), _upper(b, c, n, critical)
+    items = np.broadcast_to(np.asarray(n, dtype=np.float64), b.shape)
+    return -_upper(c, b, items, critical), _upper(b, c, items, critical)

@@ -43,6 +43,7 @@ def agreeing(*, off):
 NASTY = {
     "large clusters, none": drawn([3000] * 12, [0.2, 0.18, 0.62]),
     "large clusters, some": drawn([3000] * 12, [0.2, 0.18, 0.62], icc=0.002),
+    "immense clusters": drawn([10**6] * 12, [0.2, 0.18, 0.62]),
     "many clusters, none": drawn([5] * 2000, [0.15, 0.1, 0.75]),
     "many clusters, some": drawn([5] * 2000, [0.15, 0.1, 0.75], icc=0.3),
     "log-normal sizes": drawn(lognormal(60), [0.2, 0.1, 0.7], icc=0.05),
@@ -82,7 +83,7 @@ def test_likelihood_by_matrices(sizes):
     """Up to a constant, which no posterior sees."""
     b, c, m = drawn(sizes, [0.3, 0.2, 0.5], icc=0.2)
     phi = np.arcsin(np.sqrt([1e-9, 0.01, 0.2, 0.5, 0.9, 0.9999]))
-    got = paired_posterior._Likelihood.of(PairTotals.from_counts([b], [c], m)).log(phi[None])[0]
+    got = paired_posterior.Evidence.of(PairTotals.from_counts([b], [c], m)).log(phi[None])[0]
     items = [[1.0] * one + [-1.0] * other + [0.0] * (size - one - other) for one, other, size in zip(b, c, m, strict=True)]
     y, g = np.concatenate(items), np.repeat(np.arange(len(m)), m)
     for other in (slow.reml_loglik(y, g, np.sin(phi) ** 2), slow.difference_loglik(b, c, m, np.sin(phi) ** 2)):
