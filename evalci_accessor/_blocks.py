@@ -102,11 +102,9 @@ def _of_table(matched: Matched, h: int, table: Table, systems: IntArray) -> Iter
 def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: IntArray, items: IntArray | None) -> Block:
     rows = table.scores if items is None else table.scores[items]
     clusters = table.clusters if items is None or table.clusters is None else table.clusters[items]
-    low, high = matched.score_range
     everyone = len(systems) == rows.shape[1] and (np.diff(systems) == 1).all()
     scores = MatchedScores.from_items(
         rows if everyone else np.take(rows, systems, axis=1), clusters, binary=matched.binary, bounded=matched.bounded,
-        span=1.0 if matched.bounded else high - low,
     )  # fmt: skip
     column = np.full(len(matched.systems), -1)
     column[systems] = np.arange(len(systems))

@@ -192,8 +192,7 @@ def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
         at, scores = (block.group, block.place), block.scores
         mean = scores.mean
         out["estimate_a"][at], out["estimate_b"][at] = mean[block.a], mean[block.b]
-        total = scores.sums.sum(axis=0)
-        difference = total[block.a] - total[block.b]
+        difference = scores.total(block.a, block.b)
         out["difference"][at] = difference / scores.n
         out["n_pairs"][at], out["n_clusters"][at] = scores.n, len(scores.sums)
         if block.gram is not None:

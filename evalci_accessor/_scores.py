@@ -144,6 +144,8 @@ def sentinel_of(scores: FloatArray) -> tuple[float, int] | None:
     negative = scores[scores < 0]
     if not negative.size or 2 * negative.size >= scores.size or (negative != negative[0]).any():
         return None
+    if negative.size == 1 and negative[0] != np.round(negative[0]):
+        return None  # one odd fraction is a score
     return float(negative[0]), int(negative.size)
 
 

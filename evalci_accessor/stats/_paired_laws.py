@@ -327,7 +327,7 @@ def cr_law(t: PairTotals, kind: str) -> tuple[PivotLaw, BoolArray]:
     # What the rounding of the scores themselves could make.
     flat = variance <= (8 * np.finfo(np.float64).eps * t.scale) ** 2
     spare = 2 * t.span**2 / (t.n + 2) / t.effective_clusters
-    error = np.sqrt(np.where(flat, spare if spare > 0 else np.nan, variance))
+    error = np.sqrt(np.where(flat, np.where(spare > 0, spare, np.nan), variance))
     bound = 1.0 if t.bounded else np.inf
     return PivotLaw(std_error=error, centre=t.mean, df=np.full(len(t.total), df), bound=bound), flat
 

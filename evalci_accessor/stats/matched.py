@@ -14,6 +14,7 @@ import numpy as np
 from evalci_accessor.exceptions import EvalCIError, ScoreError
 from evalci_accessor.stats._validate import FloatArray, IntArray, as_float
 
+_COUNTABLE = 2.0**53  # whole numbers from here on have gaps
 _ITEMS = 2**13  # items packed into bits at a time, so that turning them over stays in cache
 
 
@@ -33,10 +34,8 @@ class PairTotals:
         Sum of the differences of the items, and of their squares.
     binary, bounded : bool
         Whether all scores are 0 or 1, and whether all lie in [0, 1].
-    span : float
-        Range of the scores: 1 where they are bounded.
-    scale : float
-        Largest score, without its sign: rounding goes by it.
+    span, scale : ndarray of float, shape (P,)
+        Range of the scores of both systems, 1 where they are bounded, and the largest without its sign: rounding goes by it.
     spread : ndarray of float, shape (P,)
         Sum of the squared deviations of the differences from their mean.
     cells : ndarray of float, shape (4, P, G), or None
@@ -50,9 +49,9 @@ class PairTotals:
     square: FloatArray
     binary: bool
     bounded: bool
-    span: float
+    span: FloatArray
+    scale: FloatArray
     spread: FloatArray
-    scale: float = 1.0
     cells: FloatArray | None = None
 
     @property
@@ -94,12 +93,15 @@ class PairTotals:
         for values, name in ((b, "only_a"), (c, "only_b"), (m, "size")):
             if (values < 0).any() or (values != np.round(values)).any():
                 raise ScoreError(f"`{name}` must hold whole numbers >= 0; they are counts of items.")
+        if (m >= _COUNTABLE).any():
+            raise ScoreError("`size` holds numbers of items of 2**53 or more, which floating point cannot count.")
         if (b + c > m).any():
             raise ScoreError("`only_a` + `only_b` must not exceed the number of items.")
         if m.ndim == 0:
             return cls(
                 n=int(m), size=None, d=None, total=b - c, square=b + c, spread=_spread(b - c, b + c, int(m)), binary=True,
-                bounded=True, span=1.0,
+                bounded=True,
+                span=np.ones(len(b)), scale=np.ones(len(b)),
             )  # fmt: skip
         held = m > 0
         b, c, m = b[:, held], c[:, held], m[held]
@@ -107,7 +109,7 @@ class PairTotals:
         n, total, square = int(m.sum()), (b - c).sum(axis=1), (b + c).sum(axis=1)
         return cls(
             n=n, size=m, d=b - c, total=total, square=square, spread=_spread(total, square, n), binary=True, bounded=True,
-            span=1.0,
+            span=np.ones(len(b)), scale=np.ones(len(b)),
         )  # fmt: skip
 
 
@@ -118,8 +120,7 @@ class MatchedScores:
     Parameters
     ----------
     scores : ndarray of float, shape (n, M)
-        No score is missing. Where they are not 0 or 1, each item's score under the first system is taken off: differences stay
-        as they are, and large scores do not drown them.
+        No score is missing.
     mean : ndarray of float, shape (M,)
         Mean score of each system.
     codes : ndarray of int, shape (n,), or None
@@ -129,10 +130,11 @@ class MatchedScores:
     size : ndarray of float, shape (G,), or None
         Items in each cluster.
     sums : ndarray of float, shape (G, M)
-        Sum of the scores in each cluster; the scores themselves without clusters.
+        Sum of the scores in each cluster, or the scores themselves without clusters. Where they are not 0 or 1 the median of
+        the item over the systems is taken off first: differences stay as they are, and large scores do not drown them.
     binary, bounded : bool
-    span, scale : float
-        Range of the scores, and the largest without its sign.
+    low, high : ndarray of float, shape (M,)
+        Least and greatest score of each system.
     """
 
     scores: FloatArray
@@ -143,8 +145,8 @@ class MatchedScores:
     sums: FloatArray
     binary: bool
     bounded: bool
-    span: float
-    scale: float
+    low: FloatArray
+    high: FloatArray
 
     @property
     def n(self) -> int:
@@ -159,27 +161,29 @@ class MatchedScores:
     @property
     def influence(self) -> FloatArray:
         """What each cluster moves the mean of each system by, shape (G, M)."""
-        return np.asarray((self.sums - self.sizes[:, None] * self.scores.mean(axis=0)) / self.n)
+        return np.asarray((self.sums - self.sizes[:, None] * (self.sums.sum(axis=0) / self.n)) / self.n)
 
     @classmethod
-    def from_items(
-        cls, scores: object, clusters: IntArray | None = None, *, binary: bool, bounded: bool, span: float = 1.0
-    ) -> MatchedScores:
+    def from_items(cls, scores: object, clusters: IntArray | None = None, *, binary: bool, bounded: bool) -> MatchedScores:
         """Add up items; ``clusters`` are the caller's codes, one an item."""
         values = as_float(scores, "scores")
         if values.ndim != 2:
             raise EvalCIError(f"`scores` must have two axes, items and systems; got {values.ndim}.")
-        mean = values.mean(axis=0) if len(values) else np.full(values.shape[1], np.nan)
-        scale = 1.0 if binary else float(np.abs(values).max(initial=0.0))
-        moved = values if binary else values - values[:, :1]
+        columns = values.shape[1]
+        mean, low, high = np.full(columns, np.nan), np.zeros(columns), np.ones(columns)
+        if len(values):
+            mean = values.mean(axis=0)
+        if len(values) and not binary:
+            low, high = values.min(axis=0), values.max(axis=0)
+        moved = values if binary else values - np.median(values, axis=1, keepdims=True)
         cluster, codes, size, sums = np.zeros(0, dtype=np.int64), None, None, moved
         if clusters is not None:
             cluster, codes = np.unique(clusters, return_inverse=True)
             size = np.bincount(codes, minlength=len(cluster)).astype(np.float64)
             sums = _sum_by(moved, codes, len(cluster))
         return cls(
-            scores=moved, mean=mean, codes=codes, cluster=cluster, size=size, sums=sums, binary=binary, bounded=bounded, span=span,
-            scale=scale,
+            scores=values, mean=mean, codes=codes, cluster=cluster, size=size, sums=sums, binary=binary, bounded=bounded, low=low,
+            high=high,
         )  # fmt: skip
 
     def gram(self) -> FloatArray:
@@ -209,14 +213,37 @@ class MatchedScores:
 
     def totals(self, a: IntArray, b: IntArray, square: FloatArray, *, by_cluster: bool, cells: bool = False) -> PairTotals:
         """Totals of the pairs (a, b); those of each cluster only if asked for."""
-        sums = self.sums.sum(axis=0)
-        d = np.ascontiguousarray((self.sums[:, a] - self.sums[:, b]).T) if by_cluster else None
-        total = sums[a] - sums[b] if d is None else d.sum(axis=1)
+        d = self._by_cluster(a, b) if by_cluster else None
+        total = self.total(a, b) if d is None else d.sum(axis=1)
         spread = _spread(total, square, self.n) if self.binary or by_cluster else self._spreads(a, b, total / self.n)
+        low, high = np.minimum(self.low[a], self.low[b]), np.maximum(self.high[a], self.high[b])
         return PairTotals(
             n=self.n, size=self.sizes if by_cluster else None, d=d, total=total, square=square, spread=spread,
-            binary=self.binary, bounded=self.bounded, span=self.span, scale=self.scale, cells=self._cells(a, b) if cells else None,
+            binary=self.binary, bounded=self.bounded, span=np.ones(len(a)) if self.bounded else high - low,
+            scale=np.maximum(np.abs(low), np.abs(high)), cells=self._cells(a, b) if cells else None,
         )  # fmt: skip
+
+    def total(self, a: IntArray, b: IntArray) -> FloatArray:
+        """Sum of the differences of the pairs (a, b)."""
+        if self.binary:
+            sums = self.sums.sum(axis=0)
+            return np.asarray(sums[a] - sums[b])
+        out = np.empty(len(a))
+        for part in self._parts(len(a)):
+            out[part] = (self.scores[:, a[part]] - self.scores[:, b[part]]).sum(axis=0)
+        return out
+
+    def _by_cluster(self, a: IntArray, b: IntArray) -> FloatArray:
+        """Sum of the differences in each cluster, shape (P, G); of graded scores one by one, since sums of theirs would cancel."""
+        if self.binary:
+            return np.ascontiguousarray((self.sums[:, a] - self.sums[:, b]).T)
+        if self.codes is None:
+            return np.ascontiguousarray((self.scores[:, a] - self.scores[:, b]).T)
+        out = np.empty((len(a), len(self.sums)))
+        for k in range(len(a)):
+            difference = self.scores[:, a[k]] - self.scores[:, b[k]]
+            out[k] = np.bincount(self.codes, weights=difference, minlength=len(self.sums))
+        return out
 
     def _spreads(self, a: IntArray, b: IntArray, mean: FloatArray) -> FloatArray:
         """Sum of the squared deviations of the differences from their mean, of which nothing is left to cancel."""

@@ -42,9 +42,9 @@ def run(cells, method, clustered, **options):
     return stats.diff_ci(b, c, size.sum(), both=both, method=method, n_resamples=199, rng=5, **options)
 
 
-def of_items(scores, clusters=None, *, binary=False, by_cluster=True, bounded=True, span=1.0):
+def of_items(scores, clusters=None, *, binary=False, by_cluster=True, bounded=True):
     """Totals of the first two systems."""
-    m = MatchedScores.from_items(scores, clusters, binary=binary, bounded=bounded, span=span)
+    m = MatchedScores.from_items(scores, clusters, binary=binary, bounded=bounded)
     a, b = np.array([0]), np.array([1])
     return m.totals(a, b, m.squares(a, b), by_cluster=by_cluster)
 
@@ -215,10 +215,10 @@ def test_small_spread_about_a_large_difference_is_data(clusters):
 def test_span_of_unbounded_scores():
     """The fallback is in the units of the scores, and nothing is cut to [-1, 1]."""
     scores = np.stack([np.full(12, 7.0), np.full(12, 3.0)], axis=1)
-    t = of_items(scores, np.arange(12) // 3, bounded=False, span=10.0)
+    t = of_items(scores, np.arange(12) // 3, bounded=False)
     law, flat = cr_law(t, "cr2")
     assert flat.all()
-    assert_allclose(law.std_error, 10 * np.sqrt(2 / 14 / 4), rtol=1e-12)
+    assert_allclose(law.std_error, 4 * np.sqrt(2 / 14 / 4), rtol=1e-12)
     result = infer(t, "cr2", **PLAIN)
     assert_allclose([result.difference[0], result.ci_high[0] - 4, result.ci_low[0] - 4],
                     [4, *(np.array([1, -1]) * ss.t.isf(0.025, 3) * law.std_error)], rtol=1e-10)  # fmt: skip
@@ -503,7 +503,7 @@ def test_options_that_cannot_be(options, words):
 
 def test_margin_of_unbounded_scores_may_be_large():
     scores = np.stack([[70.0, 81, 64, 90], [71.0, 80, 66, 84]], axis=1)
-    result = infer(of_items(scores, bounded=False, span=26.0), "cr2", **PLAIN | {"margin": 5})
+    result = infer(of_items(scores, bounded=False), "cr2", **PLAIN | {"margin": 5})
     p = ss.ttest_1samp(scores[:, 0] - scores[:, 1], -5, alternative="greater").pvalue
     assert_allclose(result.pvalue_verdict, p, rtol=1e-10)
 
