@@ -21,7 +21,13 @@ extensions = [
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # generated pages take the first suffix
 templates_path = ["_templates", sphinx_autosummary_accessors.templates_path]
 # Included by another page.
-exclude_patterns = ["_build", "jupyter_execute", "explanation/coverage_table.md", "explanation/type_one_table.md"]
+exclude_patterns = [
+    "_build",
+    "jupyter_execute",
+    "explanation/coverage_table.md",
+    "explanation/type_one_table.md",
+    "explanation/simultaneous_table.md",
+]
 
 autosummary_generate = True
 autodoc_typehints = "none"

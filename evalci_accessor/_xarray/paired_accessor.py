@@ -251,10 +251,10 @@ class PairedDatasetMethods:
         -----
         With clusters the default inverts Tango's score test at the effective sample size
         :math:`n_k = M/(1 + (M/G^* - 1)\rho_k)`, :math:`G^* = M^2/\sum m_g^2`, averaged over the posterior of the intracluster
-        correlation :math:`\rho` of the item differences; clusters of one item give Tango's own interval. It assumes that
-        clusters are independent and exchangeable given their sizes. The verdict is given where ``pvalue_verdict`` is at most
+        correlation :math:`\rho` of the item differences (six clusters or more of one item: Tango's own). It assumes that clusters
+        are independent and exchangeable given their sizes. The verdict is given where ``pvalue_verdict`` is at most
         1 - ``confidence_level``: of one one-sided test for noninferiority, and for superiority by more than a margin; of both
-        one-sided tests (TOST) for equivalence. It takes more as better: turn a score around, as 1 - score, where less is.
+        one-sided tests (TOST) for equivalence. It takes more as better (else pass 1 - score); pairs are not corrected for.
 
         References
         ----------
