@@ -25,7 +25,7 @@ from evalci_accessor.stats._validate import (
     check_resamples,
     tail,
 )
-from evalci_accessor.stats.bootstrap import mean_replicates, seed_sequence
+from evalci_accessor.stats.bootstrap import differences, mean_replicates, seed_sequence
 from evalci_accessor.stats.difference import (
     INDEPENDENT,
     Prepared,
@@ -260,7 +260,7 @@ def _lots(
         for part, t in block.chunks(by_cluster=scores.size is not None, width=n_resamples if resampled else 0):
             a, b = block.a[part], block.b[part]
             both = None if gram is None else gram[a, b]
-            lots.append(prepare(t, method, both=both, replicates=None if means is None else means[a] - means[b]))
+            lots.append(prepare(t, method, both=both, replicates=None if means is None else differences(means, a, b)))
             groups.append(np.full(len(a), block.group))
             places.append(block.place[part])
             if resampled or sum(map(len, places)) >= _TOGETHER:

@@ -18,7 +18,7 @@ import numpy as np
 from evalci_accessor._progress import progress
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.likelihood import distinct_pairs, whole
 from evalci_accessor.stats.moments import Moments
 from evalci_accessor.stats.totals import ClusterTotals
@@ -298,6 +298,14 @@ def mean_replicates(sums: FloatArray, size: FloatArray, n_resamples: int, seed: 
             stop = min(start + step, rows.stop)
             out[start:stop] = _draw_counts(generator, stop - start, clusters) @ table
     return out[:, :-1] / out[:, -1:]
+
+
+def differences(means: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
+    """Differences of the replicates of some columns, a row a pair; ``means`` has a row a column."""
+    out = np.empty((len(a), means.shape[1]))
+    for row, i, j in zip(out, a, b, strict=True):
+        np.subtract(means[i], means[j], out=row)
+    return out
 
 
 def _draw_counts(generator: np.random.Generator, rows: int, clusters: int) -> FloatArray:
