@@ -154,4 +154,5 @@ def test_levels_by_numpy_dates(unit):
     answer = quiet(frame.evalci.diff_ci, "model", item="item", baseline=day)
     assert answer["model_b"].tolist() == [pd.Timestamp("2024-01-01")]
     with pytest.raises(MethodError, match="baseline names True"):
-        quiet(graded().replace({"A": 1, "B": 2}).evalci.diff_ci, "model", item="item", baseline=True)
+        numbered = graded().assign(model=lambda f: f["model"].map({"A": 1, "B": 2}))
+        quiet(numbered.evalci.diff_ci, "model", item="item", baseline=True)

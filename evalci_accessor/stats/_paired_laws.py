@@ -167,7 +167,8 @@ class ScoreLaw(Law):
             )
 
         index = np.arange(len(root), dtype=np.float64)
-        ends = (start / root.max(axis=1) - 1e-9, start / root.min(axis=1) + 1e-9)
+        # A little wider than it must be, so that rounding leaves a change of sign.
+        ends = (start / root.max(axis=1) * (1 - 1e-9) - 1e-9, start / root.min(axis=1) * (1 + 1e-9) + 1e-9)
         found = elementwise.find_root(excess, ends, args=(index,), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
         return np.asarray(found.x)
 
