@@ -153,6 +153,6 @@ def test_levels_by_numpy_dates(unit):
     day = np.datetime64("2024-01-01", unit)
     answer = quiet(frame.evalci.diff_ci, "model", item="item", baseline=day)
     assert answer["model_b"].tolist() == [pd.Timestamp("2024-01-01")]
+    numbered = graded().assign(model=lambda f: f["model"].map({"A": 1, "B": 2}))
     with pytest.raises(MethodError, match="baseline names True"):
-        numbered = graded().assign(model=lambda f: f["model"].map({"A": 1, "B": 2}))
         quiet(numbered.evalci.diff_ci, "model", item="item", baseline=True)
