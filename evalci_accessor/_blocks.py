@@ -65,7 +65,7 @@ def blocks_of(matched: Matched) -> list[Block]:
 
 
 def refuse_single_items(matched: Matched, blocks: list[Block]) -> None:
-    """An interval needs two items, of which only one pair's could have been left out."""
+    """An interval needs two items at least."""
     single = [block for block in blocks if block.scores.n < 2]
     if not single:
         return
@@ -74,8 +74,8 @@ def refuse_single_items(matched: Matched, blocks: list[Block]) -> None:
     count = sum(len(block.place) for block in single)
     more = f" (and so have {count - 1} more pairs)" if count > 1 else ""
     raise PairingError(
-        f"{first!r} and {second!r} have a single item in common{f' in {group}' if group else ''}{more}, from which no error can be "
-        "told. At least two are needed: leave such groups out, or name other pairs with pairs=."
+        f"{first!r} and {second!r} have a single item of {matched.item!r} in common{f' in {group}' if group else ''}{more}, from "
+        "which no error can be told. At least two are needed: leave such groups out, or name other pairs with pairs=."
     )
 
 

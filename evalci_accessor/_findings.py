@@ -20,11 +20,15 @@ from evalci_accessor.stats.moments import Moments
 
 def who(sample: Sample, groups: Any) -> str:
     """The groups that a warning speaks of, as its first words."""
-    groups = [int(h) for h in groups]
-    if len(groups) == 1:
-        label = sample.group_label(groups[0])
-        return f"{label}: " if label else ""
-    return f"{len(groups)} of {sample.totals.n_groups} groups ({examples(map(sample.group_label, groups), between='; ')}): "
+    return which(groups, sample.totals.n_groups, sample.group_label)
+
+
+def which(groups: Any, n_groups: int, label: Callable[[int], str]) -> str:
+    """The same of groups by number, out of so many."""
+    numbers = [int(h) for h in groups]
+    if len(numbers) == 1:
+        return f"{label(numbers[0])}: " if label(numbers[0]) else ""
+    return f"{len(numbers)} of {n_groups} groups ({examples(numbers, between='; ', words=label)}): "
 
 
 def warn_missing(sample: Sample) -> None:

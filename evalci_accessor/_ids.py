@@ -174,6 +174,11 @@ def group_rows(keys: list[Any], names: list[str]) -> Groups:
         joint = codes if joint is None else pd.factorize(joint)[0].astype(np.int64) * (coded.size + 1) + codes
     assert joint is not None
     codes, uniques = pd.factorize(joint)
-    first = np.empty(len(uniques), dtype=np.int64)
+    return Groups(codes=codes.astype(np.int64), size=len(uniques), first=first_places(codes, len(uniques)))
+
+
+def first_places(codes: IntArray, size: int) -> IntArray:
+    """Where each of the codes 0..size-1 stands first; all of them occur."""
+    first = np.empty(size, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return Groups(codes=codes.astype(np.int64), size=len(uniques), first=first)
+    return first

@@ -214,7 +214,7 @@ def assemble(grid: Grid, request: Request) -> Matched:
         systems=request.systems, pairs=request.pairs, factor=names.factor, item=names.key, cluster=names.cluster,
         cluster_label=request.cluster_label, group_label=request.group_label,
         score_range=(float(found.min()), float(found.max())) if found.size else (np.nan, np.nan),
-        binary=bool(((found == 0) | (found == 1)).all()), repeats=grid.repeats, n_missing=grid.n_missing.sum(axis=1),
+        binary=bool(((found == 0) | (found == 1)).all()), repeats=grid.repeats,
         sentinel=grid.sentinel,
     )  # fmt: skip
 
@@ -265,12 +265,6 @@ def _places(gone: Entries, present: IntArray, m: int) -> BoolArray:
     return lost
 
 
-def _some(at: IntArray, words: Callable[[int], str], between: str = ", ") -> str:
-    """Words for the first five of some positions, and how many more there are."""
-    more = f" and {len(at) - 5} more" if len(at) > 5 else ""
-    return between.join(words(int(i)) for i in at[:5]) + more
-
-
 def _refuse_missing_ids(kept: Entries, request: Request) -> None:
     names, n = request.names, len(kept.scores)
     for codes, name, what in (
@@ -280,14 +274,15 @@ def _refuse_missing_ids(kept: Entries, request: Request) -> None:
         if codes is not None and (codes < 0).any():
             at = np.flatnonzero(codes < 0)
             raise PairingError(
-                f"{len(at)} of {n} {names.entries} have no {what} id in {name!r}: {_some(at, kept.where)}. Without it a score "
-                f"has no partner. Fill it in, or leave these {names.entries} out knowingly, as with dropna(subset=[...])."
+                f"{len(at)} of {n} {names.entries} have no {what} id in {name!r}: "
+                f"{examples(at.tolist(), words=kept.where)}. Without it a score has no partner. Fill it in, or leave "
+                f"these {names.entries} out knowingly, as with dropna(subset=[...])."
             )
     if kept.clusters is not None and (kept.clusters.codes < 0).any():
         at = np.flatnonzero(kept.clusters.codes < 0)
         raise MissingClusterError(
             f"{'all' if len(at) == n else len(at)} of {n} {names.entries} have no cluster id in {names.cluster!r}: "
-            f"{_some(at, kept.where)}. They are neither one cluster nor none. Leave them out knowingly with "
+            f"{examples(at.tolist(), words=kept.where)}. They are neither one cluster nor none. Leave them out knowingly with "
             f"dropna(subset=[{names.cluster!r}]), or give each item an id of its own if they share nothing."
         )
 
@@ -303,7 +298,7 @@ def _refuse_repeats(kept: Entries, slot: IntArray, cell: IntArray, counts: IntAr
             return
     codes, uniques = pd.factorize(key)
     repeated = np.flatnonzero(np.bincount(codes) > 1)
-    shown = _some(repeated, lambda k: _repeated(kept, np.flatnonzero(codes == k), request), "; ")
+    shown = examples(repeated.tolist(), between="; ", words=lambda k: _repeated(kept, np.flatnonzero(codes == k), request))
     of = f"{names.key!r}, {names.factor!r} and {names.sample!r}" if names.sample else f"{names.key!r} and {names.factor!r}"
     raise PairingError(
         f"{len(repeated)} of {len(uniques)} combinations of {of} have two scores or more: {shown}. "
@@ -386,9 +381,9 @@ def _one_cluster(kept: Entries, slot: IntArray, n_slots: int, request: Request) 
 
     longer = f"item=[{', '.join(map(repr, [names.cluster, *names.item]))}]"
     raise ClusterError(
-        f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {names.cluster!r}: {_some(at, words)}. An item lies "
-        f"in one cluster, whichever system answers it. Where the ids of {names.key!r} are local to a cluster, pass {longer}; else "
-        "correct the ids."
+        f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {names.cluster!r}: "
+        f"{examples(at.tolist(), words=words)}. An item lies in one cluster, whichever system answers it. "
+        f"Where the ids of {names.key!r} are local to a cluster, pass {longer}; else correct the ids."
     )
 
 
@@ -401,10 +396,11 @@ def _warn_missing(grid: Grid, request: Request) -> None:
     groups = np.flatnonzero(grid.n_missing.sum(axis=1))
     where = ""
     if request.group_label(int(groups[0])):
-        where = f", in {len(groups)} group(s): {_some(groups, request.group_label, '; ')}"
+        where = f", in {len(groups)} group(s): {examples(groups.tolist(), between='; ', words=request.group_label)}"
     most = np.argsort(-by_system, kind="stable")[: np.count_nonzero(by_system)]
+    shown = examples(most.tolist(), words=lambda i: f"{by_system[i]} of {request.systems[i]!r}")
     warn(
-        f"Missing scores were left out: {_some(most, lambda i: f'{by_system[i]} of {request.systems[i]!r}')}{where}. Where they "
+        f"Missing scores were left out: {shown}{where}. Where they "
         "stand for failed runs, give them the score of a failure instead.",
         MissingScoreWarning,
     )

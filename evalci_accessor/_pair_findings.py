@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor._blocks import Block
-from evalci_accessor._findings import warn_sentinel
+from evalci_accessor._findings import warn_sentinel, which
 from evalci_accessor._pairing import Matched
 from evalci_accessor._warn import examples, warn
-from evalci_accessor.stats._validate import BoolArray
+from evalci_accessor.stats import diagnose as dg
+from evalci_accessor.stats._validate import BoolArray, FloatArray
 from evalci_accessor.stats.moments import RARE_CLUSTERS, bell_mccaffrey_df
 
-_FEW_CLUSTERS, _FEW_DF, _DOMINANT, _BOOTSTRAP_CLUSTERS = 5.0, 4.0, 0.25, 30.0
 _NORMAL_COUNT = 25  # discordant items below which McNemar's normal approximation is not trusted
 _LEAST = 6  # discordant items (or clusters) below which no two-sided exact test can reach .05
 
 _FLAT = "the differences do not vary, which is no certainty: one pseudo-difference each way stands in for their variance."
 
 
-def warn_pairs(matched: Matched, blocks: list[Block], method: str, flat: BoolArray | None = None) -> None:
-    """Warn of everything that the blocks show; ``flat`` marks pairs (H, P) whose variance was zero."""
+def warn_pairs(
+    matched: Matched, blocks: list[Block], method: str, n_differing: FloatArray, flat: BoolArray | None = None
+) -> None:
+    """Warn of everything that the blocks show.
+
+    ``n_differing`` holds the clusters in which the systems' sums differ, by group and pair (H, P); ``flat``, of an interval, where
+    the variance was zero.
+    """
     warn_sentinel(matched.sentinel, matched.score_range[1])
     _warn_scales(matched)
     _warn_clusters(matched, blocks, method)
-    _warn_differences(matched, blocks, method, flat)
+    square, items, effective = (np.full(n_differing.shape, np.nan) for _ in range(3))
+    for block in blocks:
+        at = (block.group, block.place)
+        square[at], items[at] = block.square, block.scores.n
+        effective[at] = 1 / ((block.scores.sizes / block.scores.n) ** 2).sum()
+    tell = _Teller(matched)
+    _warn_equal(tell, square, items, flat)
+    differ = square > 0
+    if method == "bootstrap_percentile":
+        _warn_bootstrap(tell, differ, effective)
+    if matched.cluster is not None:
+        _warn_few_clusters_differ(tell, differ, n_differing, method)
+    elif matched.binary:
+        _warn_few_items_differ(tell, differ, square, items, method)
 
 
 def _warn_scales(matched: Matched) -> None:
@@ -65,10 +83,10 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
             continue
         share = size / size.sum()
         effective = 1 / (share**2).sum()
-        if effective < _FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < _FEW_DF * (1 - 1e-9):
+        if effective < dg.FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < dg.FEW_DF * (1 - 1e-9):
             uneven = effective < 0.99 * len(size)
             few[block.group] = f"{effective:.2g} effective of {len(size)}" if uneven else f"{len(size)}"
-        if share.max() > max(_DOMINANT, 1.5 / len(size)):
+        if share.max() > max(dg.DOMINANT_SHARE, 1.5 / len(size)):
             largest = matched.cluster_label(int(block.scores.cluster[share.argmax()]))
             dominant[block.group] = f"{largest!r} with {share.max():.1%} of the items"
         if len(size) > 1 and (size == 1).all():
@@ -88,79 +106,72 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
         )
     if lone:
         warn(
-            f"{_groups(matched, dict.fromkeys(lone, ''))}every cluster of {name} holds one item, so the items count as "
+            f"{_groups(matched, lone)}every cluster of {name} holds one item, so the items count as "
             "independent. Is it the item's own id rather than what the items share?",
             ex.SingletonClusterWarning,
         )
 
 
-def _warn_differences(matched: Matched, blocks: list[Block], method: str, flat: BoolArray | None) -> None:
-    """Systems that hardly differ, or differ in few clusters."""
-    shape = (len(matched.tables), len(matched.pairs))
-    square, items, held, effective = (np.full(shape, np.nan) for _ in range(4))
-    for block in blocks:
-        at = (block.group, block.place)
-        square[at], items[at] = block.square, block.scores.n
-        if block.scores.size is not None:
-            held[at] = np.concatenate([t.n_differing for _, t in block.chunks(by_cluster=True)])
-            effective[at] = 1 / ((block.scores.size / block.scores.n) ** 2).sum()
-    tell = _Teller(matched)
-    equal = square == 0
-    clustered = matched.cluster is not None
-    unit = f"clusters of {matched.cluster!r}"
-    low, high = matched.score_range
+def _warn_equal(tell: _Teller, square: FloatArray, items: FloatArray, flat: BoolArray | None) -> None:
+    """Systems without a common item, with the same score on every item, or with the same difference."""
+    tell(np.isnan(square), ex.UnmatchedItemsWarning, "the systems have no item in common, so the row is nan.")
+    low, high = tell.matched.score_range
     shows = "the interval rests on the number of items and on what is assumed of their clustering"
     if flat is None:
         shows = "p is 1"
-    elif low == high and not matched.bounded:
+    elif low == high and not tell.matched.bounded:
         shows = "on an open scale no interval follows from that"
+    shows = f"nothing speaks for a difference, and {shows}"
     tell(
-        equal, ex.FewDiscordantWarning,
-        lambda k: f"the systems have the same score on all {items.flat[k]:.0f} items: nothing speaks for a difference, and "
-        f"{shows}.",
-        f"the systems have the same score on every item: nothing speaks for a difference, and {shows}.",
+        square == 0, ex.FewDiscordantWarning,
+        f"the systems have the same score on every item: {shows}.",
+        lambda k: f"the systems have the same score on all {items.flat[k]:.0f} items: {shows}.",
     )  # fmt: skip
-    some = ~equal & ~np.isnan(square)
-    nothing = "the systems have no item in common, so the row is nan."
-    tell(np.isnan(square), ex.UnmatchedItemsWarning, lambda _: nothing, nothing)
     if flat is not None:
-        tell(
-            flat & some, ex.EffectiveSizeWarning,
-            lambda _: _FLAT,
-            _FLAT,
-        )  # fmt: skip
-    if method == "bootstrap_percentile":
-        units, counted = (effective, "effective clusters") if clustered else (items, "items")
-        narrow = some & (units < _BOOTSTRAP_CLUSTERS)
-        tell(
-            narrow, ex.BootstrapWarning,
-            lambda k: f"a percentile bootstrap of {units.flat[k]:.3g} {counted} is known to be too narrow (it needs 30). "
-            "Compare with the default method.",
-            f"a percentile bootstrap of fewer than 30 {counted} is known to be too narrow. Compare with the default method.",
-        )  # fmt: skip
+        tell(flat & (square > 0), ex.EffectiveSizeWarning, _FLAT)
+
+
+def _warn_bootstrap(tell: _Teller, differ: BoolArray, effective: FloatArray) -> None:
+    """Too few clusters (items, where there are none) for a percentile bootstrap."""
+    counted = "items" if tell.matched.cluster is None else "effective clusters"
+    known = "is known to be too narrow"
+    tell(
+        differ & (effective < dg.BOOTSTRAP_CLUSTERS), ex.BootstrapWarning,
+        f"a percentile bootstrap of fewer than 30 {counted} {known}. Compare with the default method.",
+        lambda k: f"a percentile bootstrap of {effective.flat[k]:.3g} {counted} {known} (it needs 30). Compare with the default "
+        "method.",
+    )  # fmt: skip
+
+
+def _warn_few_clusters_differ(tell: _Teller, differ: BoolArray, n_differing: FloatArray, method: str) -> None:
+    """Few clusters that favour one of the systems."""
+    unit = f"clusters of {tell.matched.cluster!r} favour one of the systems"
     if method == "sign_flip":
         tell(
-            some & (held < _LEAST), ex.FewDiscordantWarning,
-            lambda k: f"{held.flat[k]:.0f} {unit} favour one of the systems, and a sign-flip test cannot give a two-sided p below "
-            f"{min(2.0 ** (1 - held.flat[k]), 1.0):.3g} there.",
-            f"fewer than {_LEAST} {unit} favour one of the systems, where a sign-flip test cannot reach .05.",
+            differ & (n_differing < _LEAST), ex.FewDiscordantWarning,
+            f"fewer than {_LEAST} {unit}, where a sign-flip test cannot reach .05.",
+            lambda k: f"{n_differing.flat[k]:.0f} {unit}, and a sign-flip test cannot give a two-sided p below "
+            f"{min(2.0 ** (1 - n_differing.flat[k]), 1.0):.3g} there.",
         )  # fmt: skip
-    elif clustered:
-        tell(
-            some & (held < RARE_CLUSTERS), ex.FewDiscordantWarning,
-            lambda k: f"only {held.flat[k]:.0f} {unit} favour one of the systems, so one more could change the answer.",
-            f"fewer than {RARE_CLUSTERS} {unit} favour one of the systems, so one more could change the answer.",
-        )  # fmt: skip
-    elif matched.binary:
-        least = _NORMAL_COUNT if method in ("asymptotic", "corrected") else _LEAST
-        advice = ", so hardly anything can be told"
-        if least == _NORMAL_COUNT:
-            advice = f", too few for a normal approximation (it wants {least}); use method='exact' or 'midp'"
-        tell(
-            some & (square < least), ex.FewDiscordantWarning,
-            lambda k: f"the systems differ on {square.flat[k]:.0f} of {items.flat[k]:.0f} items{advice}.",
-            f"the systems differ on fewer than {least} items{advice}.",
-        )  # fmt: skip
+        return
+    tell(
+        differ & (n_differing < RARE_CLUSTERS), ex.FewDiscordantWarning,
+        f"fewer than {RARE_CLUSTERS} {unit}, so one more could change the answer.",
+        lambda k: f"only {n_differing.flat[k]:.0f} {unit}, so one more could change the answer.",
+    )  # fmt: skip
+
+
+def _warn_few_items_differ(tell: _Teller, differ: BoolArray, square: FloatArray, items: FloatArray, method: str) -> None:
+    """Few discordant items, without clusters."""
+    least, advice = _LEAST, ", so hardly anything can be told"
+    if method in ("asymptotic", "corrected"):
+        least = _NORMAL_COUNT
+        advice = f", too few for a normal approximation (it wants {least}); use method='exact' or 'midp'"
+    tell(
+        differ & (square < least), ex.FewDiscordantWarning,
+        f"the systems differ on fewer than {least} items{advice}.",
+        lambda k: f"the systems differ on {square.flat[k]:.0f} of {items.flat[k]:.0f} items{advice}.",
+    )  # fmt: skip
 
 
 class _Teller:
@@ -169,15 +180,14 @@ class _Teller:
     def __init__(self, matched: Matched) -> None:
         self.matched = matched
 
-    def __call__(self, flags: BoolArray, category: type[ex.EvalCIWarning], one: Callable[[int], str], many: str) -> None:
-        at = np.flatnonzero(flags)
-        if not len(at):
-            return
+    def __call__(
+        self, flags: BoolArray, category: type[ex.EvalCIWarning], many: str, one: Callable[[int], str] | None = None
+    ) -> None:
+        at = np.flatnonzero(flags).tolist()
         if len(at) == 1:
-            warn(f"{self.label(int(at[0]))}: {one(int(at[0]))}", category)
-        else:
-            shown = examples(map(self.label, at.tolist()), between="; ")
-            warn(f"{len(at)} of {flags.size} pairs ({shown}): {many}", category)
+            warn(f"{self.label(at[0])}: {many if one is None else one(at[0])}", category)
+        elif at:
+            warn(f"{len(at)} of {flags.size} pairs ({examples(at, between='; ', words=self.label)}): {many}", category)
 
     def label(self, k: int) -> str:
         """Words for a pair in a group."""
@@ -187,11 +197,8 @@ class _Teller:
         return f"{first!r} against {second!r}" + (f" in {group}" if group else "")
 
 
-def _groups(matched: Matched, found: dict[int, Any]) -> str:
-    labels = [matched.group_label(h) for h in found]
-    if len(found) == 1:
-        return f"{labels[0]}: " if labels[0] else ""
-    return f"{len(found)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): "
+def _groups(matched: Matched, found: Iterable[int]) -> str:
+    return which(found, len(matched.tables), matched.group_label)
 
 
 def _first(found: dict[int, str]) -> str:

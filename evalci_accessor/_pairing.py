@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._ids import Codes, encode
+from evalci_accessor._ids import Codes, encode, first_places
 from evalci_accessor._scores import in_unit_interval
 from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.exceptions import ClusterError, MethodError, PairingError, SharedKeyWarning
@@ -56,8 +56,6 @@ class Matched:
         Whether all item means are 0 or 1.
     repeats : int
         Most scores that were averaged into one cell.
-    n_missing : ndarray of int, shape (H,)
-        Scores left out by ``nan_policy="omit"``.
     sentinel : tuple or None
         A negative value that looks like a mark rather than a score, and how often it occurs.
     """
@@ -73,7 +71,6 @@ class Matched:
     score_range: tuple[float, float]
     binary: bool
     repeats: int
-    n_missing: IntArray
     sentinel: tuple[float, int] | None
 
     @property
@@ -154,9 +151,8 @@ def taking_part(pairs: IntArray) -> tuple[IntArray, IntArray]:
 def by_appearance(coded: Codes) -> tuple[IntArray, list[Any], IntArray]:
     """Codes by order of first appearance, their labels, and where each appears first; no code may be missing."""
     codes, present = pd.factorize(coded.codes)
-    first = np.empty(len(present), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return codes.astype(np.int64), [plain(coded.label(int(code))) for code in present], first
+    labels = [plain(coded.label(int(code))) for code in present]
+    return codes.astype(np.int64), labels, first_places(codes, len(present))
 
 
 def item_key(coded: list[Codes], names: list[str], *, told: bool) -> Codes:
@@ -194,8 +190,7 @@ def join_key(coded: list[Codes]) -> Codes:
         joint = pd.factorize(joint)[0].astype(np.int64) * (part.size + 1) + part.codes + 1
         lacking = lacking | (part.codes < 0)
     codes, present = pd.factorize(joint)
-    first = np.empty(len(present), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    first = first_places(codes, len(present))
 
     def label(code: int) -> tuple[Any, ...]:
         return tuple(plain(part.label(int(part.codes[first[code]]))) for part in coded)

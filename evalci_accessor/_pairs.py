@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from evalci_accessor._warn import warn
 from evalci_accessor.exceptions import BootstrapWarning, MethodError
 from evalci_accessor.stats import simultaneous as sup_t
 from evalci_accessor.stats._paired_laws import sided
+from evalci_accessor.stats._results import PairTestResult
 from evalci_accessor.stats._validate import (
     FloatArray,
     IntArray,
@@ -31,16 +32,19 @@ from evalci_accessor.stats.difference import (
     Prepared,
     check_tail,
     conclude,
-    joint_law,
     prepare,
     resolve_claim,
     resolve_diff_method,
 )
 from evalci_accessor.stats.moments import bell_mccaffrey_df
 from evalci_accessor.stats.multiplicity import adjust_pvalues
-from evalci_accessor.stats.pair_tests import binomial_tails, pair_test, resolve_test_method
+from evalci_accessor.stats.pair_tests import binomial_tails, pair_test, resolve_test_method, score_test
 from evalci_accessor.stats.simultaneous import simultaneous_outside
 
+Places: TypeAlias = tuple[IntArray, IntArray]  # groups and pairs
+_NUMBERS = (
+    "std_error", "ci_low", "ci_high", "statistic", "pvalue", "simultaneous_low", "simultaneous_high", "pvalue_verdict"
+)  # fmt: skip
 _TOGETHER = 4096  # pairs whose limits are searched for at once
 _COUNTS = ("both_pass", "only_a", "only_b", "both_fail")
 MCNEMAR_COLUMNS = (
@@ -66,24 +70,28 @@ def mcnemar_columns(matched: Matched, options: TestOptions) -> dict[str, Any]:
     seed = seed_sequence(options.rng)
     blocks = blocks_of(matched)
     out = _described(matched, blocks)
-    for name, empty in (("statistic", np.nan), ("pvalue", np.nan)):
-        out[name] = np.full(out["difference"].shape, empty)
+    out["statistic"], out["pvalue"] = (np.full(out["difference"].shape, np.nan) for _ in range(2))
     null = "equal rates"
-    if method == "icc_averaged":
-        for lots, at in _lots(blocks, method):
-            law = joint_law(lots)
-            out["statistic"][at], out["pvalue"][at] = law.score(), sided(*law.tails(0.0), options.alternative)
-        out["pvalue"][out["only_a"] + out["only_b"] == 0] = 1.0
-        out["pvalue"][out["n_pairs"] == 0] = np.nan
-    for block in blocks if method != "icc_averaged" else []:
-        clustered = block.scores.size is not None
-        for part, t in block.chunks(by_cluster=clustered, cells=method == "eliasziw"):
-            result = pair_test(t, method, alternative=options.alternative, n_resamples=options.n_resamples, seed=seed)
-            at = (np.full(len(t.total), block.group), block.place[part])
-            out["statistic"][at], out["pvalue"][at], null = result.statistic, result.pvalue, result.null
-    warn_pairs(matched, blocks, method)
+    for at, n_differing, result in _tested(blocks, method, options, seed):
+        out["statistic"][at], out["pvalue"][at], out["n_differing"][at] = result.statistic, result.pvalue, n_differing
+        null = result.null
+    warn_pairs(matched, blocks, method, out["n_differing"])
     out |= {"alternative": options.alternative, "null": null, "method": method}
     return {name: out[name] for name in MCNEMAR_COLUMNS}
+
+
+def _tested(
+    blocks: list[Block], method: str, options: TestOptions, seed: np.random.SeedSequence
+) -> Iterator[tuple[Places, FloatArray, PairTestResult]]:
+    """Tests of some pairs at a time, with their places and the clusters in which they differ."""
+    if method == "icc_averaged":
+        for lots, at in _lots(blocks, method, options.n_resamples, seed):
+            yield at, np.concatenate([lot.n_differing for lot in lots]), score_test(lots, options.alternative)
+        return
+    for block in blocks:
+        for part, t in block.chunks(by_cluster=block.scores.size is not None, cells=method == "eliasziw"):
+            result = pair_test(t, method, alternative=options.alternative, n_resamples=options.n_resamples, seed=seed)
+            yield (np.full(len(t.total), block.group), block.place[part]), t.n_differing, result
 
 
 def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
@@ -96,9 +104,9 @@ def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
     out = _described(matched, blocks)
     _infer(
         blocks, out, method, alternative=options.alternative, confidence_level=options.confidence_level,
-        margin=options.margin, claim=options.claim, n_resamples=options.n_resamples, rng=options.rng, outside=None,
+        margin=margin, claim=claim, n_resamples=options.n_resamples, seed=seed_sequence(options.rng), outside=None,
     )  # fmt: skip
-    warn_pairs(matched, blocks, method, out["fallback"])
+    warn_pairs(matched, blocks, method, out["n_differing"], out["fallback"])
     out |= {
         "alternative": options.alternative, "margin": margin, "claim": claim, "method": method,
         "confidence_level": check_level(options.confidence_level),
@@ -121,14 +129,14 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
     seed = seed_sequence(options.rng)
     level = simultaneous_levels(blocks, family, outside, check_resamples(options.n_resamples), seed)
     _infer(
-        blocks, out, method, alternative="two-sided", confidence_level=options.confidence_level, margin=None, claim=None,
-        n_resamples=options.n_resamples, rng=seed, outside=level,
+        blocks, out, method, alternative="two-sided", confidence_level=options.confidence_level, margin=0.0, claim="superiority",
+        n_resamples=options.n_resamples, seed=seed, outside=level,
     )  # fmt: skip
     evidence = np.abs(np.nan_to_num(out["statistic"].ravel(), nan=0.0))
     if test != "interval":
         greater, less = binomial_tails(out["only_a"], out["only_b"], half=test == "midp")
         held = out["n_pairs"] > 0
-        out["pvalue"] = np.where(held, np.minimum(2 * np.minimum(greater, less), 1.0), np.nan)
+        out["pvalue"] = np.where(held, sided(greater, less, "two-sided"), np.nan)
         out["statistic"] = np.where(held, out["only_a"], np.nan).astype(np.float64)
     if method == "bootstrap_percentile" and level.min(initial=1.0) * (options.n_resamples + 1) < 1:
         warn(
@@ -138,7 +146,7 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
         )
     families = np.broadcast_to(family[:, None], out["pvalue"].shape)
     out["pvalue_adj"] = adjust_pvalues(out["pvalue"], options.correction, family=families)
-    warn_pairs(matched, blocks, method, out["fallback"])
+    warn_pairs(matched, blocks, method, out["n_differing"], out["fallback"])
     out |= {
         "test": test, "correction": options.correction, "method": method, "confidence_level": check_level(options.confidence_level),
     }  # fmt: skip
@@ -187,7 +195,7 @@ def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
     out: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("estimate_a", "estimate_b", "difference")}
     out |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_pairs", "n_clusters")}
     out |= {name: np.zeros(shape, dtype=np.int64) if matched.binary else np.full(shape, np.nan) for name in _COUNTS}
-    out["cluster"] = matched.cluster or ""
+    out["cluster"], out["n_differing"] = matched.cluster or "", np.full(shape, np.nan)
     for block in blocks:
         at, scores = (block.group, block.place), block.scores
         mean = scores.mean
@@ -210,43 +218,30 @@ def _infer(
     *,
     alternative: Alternative,
     confidence_level: float,
-    margin: float | None,
-    claim: Claim | None,
+    margin: float,
+    claim: Claim,
     n_resamples: int,
-    rng: object,
+    seed: np.random.SeedSequence,
     outside: FloatArray | None,
 ) -> None:
     """Fill in interval, p-value and verdict of every pair; ``outside`` holds each group's simultaneous tail probability."""
-    numbers = (
-        "std_error",
-        "ci_low",
-        "ci_high",
-        "statistic",
-        "pvalue",
-        "simultaneous_low",
-        "simultaneous_high",
-        "pvalue_verdict",
-    )
     shape = out["difference"].shape
-    out |= {name: np.full(shape, np.nan) for name in numbers}
+    out |= {name: np.full(shape, np.nan) for name in _NUMBERS}
     out["verdict"], out["fallback"] = np.full(shape, "", dtype=object), np.zeros(shape, dtype=bool)
-    resampled = method == "bootstrap_percentile"
-    seed = seed_sequence(rng)
-    if resampled:
-        check_resamples(n_resamples)
+    check_resamples(n_resamples)
     for lots, at in _lots(blocks, method, n_resamples, seed):
         result = conclude(
             lots, method, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
             simultaneous=None if outside is None else outside[at[0]],
         )  # fmt: skip
-        for name in (*numbers, "verdict", "fallback"):
-            value = getattr(result, name)
-            out[name][at] = value + 0.0 if name in numbers else value  # -0.0 is 0.0
+        for name in (*_NUMBERS, "verdict", "fallback"):
+            out[name][at] = getattr(result, name)
+        out["n_differing"][at] = np.concatenate([lot.n_differing for lot in lots])
 
 
 def _lots(
-    blocks: list[Block], method: str, n_resamples: int = 0, seed: np.random.SeedSequence | None = None
-) -> Iterator[tuple[list[Prepared], tuple[IntArray, IntArray]]]:
+    blocks: list[Block], method: str, n_resamples: int, seed: np.random.SeedSequence
+) -> Iterator[tuple[list[Prepared], Places]]:
     """Lots of pairs to conclude together, with their groups and places: thousands at a time, but not of replicates."""
     lots: list[Prepared] = []
     groups: list[IntArray] = []
@@ -254,9 +249,7 @@ def _lots(
     resampled = method == "bootstrap_percentile"
     for block in progress(blocks, label="groups", unit="group"):
         scores, gram = block.scores, block.gram
-        means = None
-        if resampled and seed is not None:
-            means = mean_replicates(scores.sums, scores.sizes, n_resamples, seed).T
+        means = mean_replicates(scores.sums, scores.sizes, n_resamples, seed).T if resampled else None
         for part, t in block.chunks(by_cluster=scores.size is not None, width=n_resamples if resampled else 0):
             a, b = block.a[part], block.b[part]
             both = None if gram is None else gram[a, b]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +30,8 @@ def plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def examples(items: object, limit: int = 5, between: str = ", ") -> str:
-    """At most five examples, and how many more there are."""
-    listed = list(items)  # type: ignore[call-overload]
+def examples(items: Iterable[Any], limit: int = 5, between: str = ", ", words: Callable[[Any], object] = str) -> str:
+    """At most five examples, and how many more there are; only those that are shown are put into ``words``."""
+    listed = list(items)
     more = f" and {len(listed) - limit} more" if len(listed) > limit else ""
-    return between.join(str(item) for item in listed[:limit]) + more
+    return between.join(str(words(item)) for item in listed[:limit]) + more

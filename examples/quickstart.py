@@ -50,6 +50,11 @@ def main() -> None:
     columns = ["cluster", "icc", "icc_low", "icc_high", "design_effect", "width_ratio", "n_eff", "n", "n_clusters"]
     print(first.evalci.design_effect()[columns].round(2).to_string(index=False))
 
+    print("\n4. Is one better than another? All pairs on the same questions, which doc_id clusters; p adjusted.\n")
+    pairs = df.evalci.compare("model", item="item", cluster="doc_id", rng=2026)
+    columns = ["model_a", "model_b", "difference", "ci_low", "ci_high", "pvalue_adj", "n_pairs", "n_clusters"]
+    print(pairs[columns].round(3).to_string(index=False))
+
 
 def interval(answer: pd.DataFrame) -> pd.Series:
     """Limits as text."""

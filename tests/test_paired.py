@@ -544,7 +544,7 @@ def test_a_single_item_has_a_test_and_no_interval():
     for name in ("diff_ci", "compare"):
         for obj in both_containers(frame).values():
             with pytest.raises(
-                ex.PairingError, match="'A' and 'B' have a single item in common, from which no error can be told"
+                ex.PairingError, match="'A' and 'B' have a single item of 'item' in common, from which no error can be told"
             ):
                 getattr(obj.evalci, name)("model", item="item")
 

@@ -233,12 +233,15 @@ class Prepared:
         The law of any other method.
     flat : ndarray of bool, shape (P,)
         Where no difference varied.
+    n_differing : ndarray of float, shape (P,)
+        Clusters in which the systems' sums differ.
     """
 
     totals: PairTotals
     evidence: Evidence | None
     law: Law | None
     flat: BoolArray
+    n_differing: FloatArray
 
 
 def prepare(t: PairTotals, method: str, *, both: FloatArray | None = None, replicates: FloatArray | None = None) -> Prepared:
@@ -260,8 +263,10 @@ def prepare(t: PairTotals, method: str, *, both: FloatArray | None = None, repli
         law, flat = _replicate_law(t, replicates)
     elif method != "icc_averaged":
         law, flat = cr_law(t, method)
-    evidence = Evidence.of(t) if law is None else None
-    return Prepared(totals=dataclasses.replace(t, d=None, cells=None), evidence=evidence, law=law, flat=flat)
+    return Prepared(
+        totals=dataclasses.replace(t, d=None, cells=None), evidence=Evidence.of(t) if law is None else None, law=law, flat=flat,
+        n_differing=t.n_differing,
+    )  # fmt: skip
 
 
 def _replicate_law(t: PairTotals, replicates: FloatArray) -> tuple[ReplicateLaw, BoolArray]:
@@ -299,10 +304,10 @@ def infer(
     simultaneous: float | None = None,
 ) -> DifferenceResult:
     """Interval, p-value and verdict of one lot of pairs by a resolved method."""
-    lot = prepare(t, method, both=both, replicates=replicates)
+    width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
     return conclude(
-        [lot], method, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
-        simultaneous=simultaneous,
+        [prepare(t, method, both=both, replicates=replicates)], method, alternative=alternative,
+        confidence_level=confidence_level, margin=width, claim=claimed, simultaneous=simultaneous,
     )  # fmt: skip
 
 
@@ -312,14 +317,16 @@ def conclude(
     *,
     alternative: Alternative,
     confidence_level: float,
-    margin: float | None,
-    claim: Claim | None,
+    margin: float,
+    claim: Claim,
     simultaneous: Level | None = None,
 ) -> DifferenceResult:
-    """Interval, p-value and verdict of all pairs of several lots; ``simultaneous`` is the tail of the simultaneous limits."""
+    """Interval, p-value and verdict of all pairs of several lots; ``simultaneous`` is the tail of the simultaneous limits.
+
+    Margin and claim are as `resolve_claim` gives them.
+    """
     totals = [lot.totals for lot in lots]
     bounded = totals[0].bounded
-    width, claimed = resolve_claim(margin, claim, bounded=bounded)
     outside, level = check_tail(confidence_level, alternative), check_level(confidence_level)
     law, mean = joint_law(lots), np.concatenate([t.mean for t in totals])
     bounds = (-1.0, 1.0) if bounded else (-np.inf, np.inf)
@@ -331,11 +338,11 @@ def conclude(
     # Without any difference nothing speaks against none, also where no interval can be given.
     equal = np.concatenate([t.square == 0 for t in totals])
     pvalue = np.where(equal & (alternative == "two-sided"), 1.0, sided(*law.tails(0.0), alternative))
-    verdict, shown = _verdict(law, mean, pvalue, width, claimed, 1 - level, is_open=width == 0 and claimed == "superiority")
+    verdict, shown = _verdict(law, mean, pvalue, margin, claim, 1 - level)
     pairs = [len(t.total) for t in totals]
     return DifferenceResult(
         difference=mean, std_error=law.std_error, ci_low=low, ci_high=high, statistic=_statistic(law, mean), pvalue=pvalue,
-        simultaneous_low=wide[0], simultaneous_high=wide[1], margin=width, verdict=verdict, pvalue_verdict=shown,
+        simultaneous_low=wide[0], simultaneous_high=wide[1], margin=margin, verdict=verdict, pvalue_verdict=shown,
         n_pairs=np.repeat([t.n for t in totals], pairs), n_clusters=np.repeat([t.n_clusters for t in totals], pairs),
         method=method, confidence_level=level, fallback=np.concatenate([lot.flat for lot in lots]),
     )  # fmt: skip
@@ -352,17 +359,10 @@ def _statistic(law: Law, mean: FloatArray) -> FloatArray:
 
 
 def _verdict(
-    law: Law,
-    mean: FloatArray,
-    pvalue: FloatArray,
-    margin: float,
-    claim: Claim,
-    alpha: float,
-    *,
-    is_open: bool,
+    law: Law, mean: FloatArray, pvalue: FloatArray, margin: float, claim: Claim, alpha: float
 ) -> tuple[np.ndarray, FloatArray]:
     """One word, and the p-value of the claim: above a margin one-sided, equivalence the larger of two one-sided ones."""
-    if is_open:
+    if claim == "superiority" and margin == 0:  # is one of them better, whichever it is?
         p = pvalue
         sure = p <= alpha
         words = np.where(sure & (mean > 0), "superior", np.where(sure & (mean < 0), "inferior", "inconclusive"))

@@ -81,13 +81,14 @@ class PairTotals:
 
     @property
     def n_differing(self) -> FloatArray:
-        """Number of clusters in which the systems' sums differ, by more than rounding."""
-        assert self.d is not None
+        """Number of clusters in which the systems' sums differ, by more than rounding; nan where these are not known."""
+        if self.d is None:
+            return np.full(len(self.total), np.nan)
         size = np.abs(self.d)
         return np.asarray((size > 1e-12 * size.max(axis=1, keepdims=True)).sum(axis=1), dtype=np.float64)
 
     @classmethod
-    def from_counts(cls, only_a: object, only_b: object, size: object = None) -> PairTotals:
+    def from_counts(cls, only_a: object, only_b: object, size: object) -> PairTotals:
         """Take discordant counts: of shape (P,) with the number of items, or of shape (P, G) with the sizes (G,)."""
         b, c, m = as_float(only_a, "only_a"), as_float(only_b, "only_b"), as_float(size, "size")
         for values, name in ((b, "only_a"), (c, "only_b"), (m, "size")):

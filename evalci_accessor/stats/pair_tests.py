@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from evalci_accessor.stats._paired_laws import sided
 from evalci_accessor.stats._results import PairTestResult
 from evalci_accessor.stats._validate import FloatArray, as_float, check_option, check_resamples
 from evalci_accessor.stats.bootstrap import seed_sequence
-from evalci_accessor.stats.difference import joint_law, pair_totals, prepare
+from evalci_accessor.stats.difference import Prepared, joint_law, pair_totals, prepare
 from evalci_accessor.stats.matched import PairTotals
 from evalci_accessor.stats.sign_flip import sign_flip
 
@@ -143,10 +144,7 @@ def pair_test(
         statistic = t.only_a
         pvalue = sided(greater, less, alternative)
     elif method == "icc_averaged":
-        law = joint_law([prepare(t, method)])
-        greater, less = law.tails(0.0)
-        statistic = law.score()
-        pvalue = sided(greater, less, alternative)
+        return score_test([prepare(t, method)], alternative)
     elif method == "sign_flip":
         null = "exchangeable systems"
         pvalue = sign_flip(t, alternative, n_resamples, seed)
@@ -157,6 +155,16 @@ def pair_test(
         pvalue = sided(special.ndtr(-root), special.ndtr(root), alternative)
     return PairTestResult(
         statistic=statistic, pvalue=np.where(t.square == 0, 1.0, pvalue), null=null, method=method, alternative=alternative
+    )
+
+
+def score_test(lots: Sequence[Prepared], alternative: Alternative) -> PairTestResult:
+    """The ICC-averaged score test of all pairs of several lots."""
+    law = joint_law(lots)
+    equal = np.concatenate([lot.totals.square == 0 for lot in lots])
+    pvalue = np.where(equal, 1.0, sided(*law.tails(0.0), alternative))
+    return PairTestResult(
+        statistic=law.score(), pvalue=pvalue, null="equal rates", method="icc_averaged", alternative=alternative
     )
 
 

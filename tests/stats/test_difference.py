@@ -572,7 +572,7 @@ def test_lots_concluded_together_answer_as_each_alone(method):
         lots.append(PairTotals.from_counts(b, rng.binomial(m - b, 0.3), m))
     lots.append(PairTotals.from_counts(np.zeros((2, 8)), np.zeros((2, 8)), [4] * 8))
     outside = np.linspace(0.001, 0.02, sum(len(t.total) for t in lots))
-    options = PLAIN | {"margin": 0.1}
+    options = PLAIN | {"margin": 0.1, "claim": "noninferiority"}
     together = conclude([prepare(t, method) for t in lots], method, **options, simultaneous=outside)
     start = 0
     for t in lots:
