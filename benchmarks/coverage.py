@@ -11,7 +11,6 @@ Finished cells are written at once; an interrupted run keeps them.
 from __future__ import annotations
 
 import argparse
-import concurrent.futures
 import dataclasses
 import functools
 import itertools
@@ -27,9 +26,9 @@ os.environ.setdefault("TQDM_DISABLE", "1")  # the package's own bars; the one be
 
 import numpy as np
 import pandas as pd
+import simulation
 from scipy.optimize import brentq
 from scipy.special import expit
-from tqdm import tqdm
 
 from evalci_accessor import stats
 
@@ -42,8 +41,6 @@ LEVEL = 0.95
 DEFAULT = "icc_averaged"
 GENERATORS = ("independent", "beta-binomial", "logit-normal", "all-or-nothing")
 SIZES = ("equal 5", "equal 20", "log-normal", "dominated")
-# Sizes of a well-known set of 500 coding tasks from 12 repositories, of which one holds 46 %.
-DOMINATED = (231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1)
 _EDGE = 1e-12  # a limit that equals the rate covers it, whatever the rounding
 _CHUNK = 100  # tables in one call
 _RESAMPLES, _RESAMPLED = 399, 250  # resamples, and replicates of a cell, of the percentile bootstrap that draws
@@ -102,16 +99,7 @@ def grid(*, quick: bool = False) -> list[Cell]:
 
 def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
     """Sizes of the clusters, the same in every replicate of the cell."""
-    g = cell.n_clusters
-    if cell.sizes == "equal 5":
-        return np.full(g, 5)
-    if cell.sizes == "equal 20":
-        return np.full(g, 20)
-    if cell.sizes == "log-normal":
-        return np.maximum(1, np.round(8 * np.exp(rng.normal(size=g)))).astype(int)
-    largest, *rest = DOMINATED
-    others = np.resize(rest, g - 1)
-    return np.concatenate([[round(others.sum() * largest / sum(rest))], others])
+    return simulation.cluster_sizes(cell.sizes, cell.n_clusters, rng)
 
 
 @functools.cache
@@ -221,20 +209,7 @@ def run(
 ) -> Iterator[list[dict]]:  # fmt: skip
     """Simulate cells, handing on the records of each as soon as it is done."""
     jobs = [(cell, replicates, seed, stage, methods) for cell in cells]
-    with tqdm(total=len(jobs), desc=label, unit="cell", disable=not bar) as progress:
-        if processes == 1:
-            for job in jobs:
-                yield _job(job)
-                progress.update()
-            return
-        with concurrent.futures.ProcessPoolExecutor(processes) as pool:
-            try:
-                for done in concurrent.futures.as_completed([pool.submit(_job, job) for job in jobs]):
-                    yield done.result()
-                    progress.update()
-            except (KeyboardInterrupt, GeneratorExit):
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+    return simulation.spread(_job, jobs, processes=processes, label=label, bar=bar)
 
 
 _KEYS = [field.name for field in dataclasses.fields(Cell)]
@@ -242,24 +217,13 @@ _KEYS = [field.name for field in dataclasses.fields(Cell)]
 
 def collect(records: list[dict], output: Path | None) -> pd.DataFrame:
     """Records as a sorted frame, written if there is a place for it."""
-    frame = pd.DataFrame(records).sort_values(["stage", *_KEYS, "method"], ignore_index=True)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        partial = output.with_suffix(".part")
-        frame.to_csv(partial, index=False, float_format="%.10g", lineterminator="\n")
-        partial.replace(output)
-    return frame
+    return simulation.collect(records, _KEYS, output)
 
 
 def lowest(frame: pd.DataFrame, number: int) -> list[Cell]:
     """The cells in which the default covers least."""
     rows = frame[(frame["method"] == DEFAULT) & (frame["stage"] == 0)].sort_values(["coverage", *_KEYS])[:number]
     return [Cell(*row) for row in rows[_KEYS].itertuples(index=False)]
-
-
-def _markdown(header: list[str], body: Iterable[Iterable[object]]) -> str:
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in body])
 
 
 def _number(value: float, digits: int = 3) -> str:
@@ -308,7 +272,8 @@ def summary(frame: pd.DataFrame, command: str) -> str:
     out = [textwrap.fill(made, 120), ""]
 
     def add(title: str, header: list[str], body: Iterable[Iterable[object]]) -> None:
-        out.extend([f"**{title}**", "", _markdown(header, body), ""] if title else [_markdown(header, body), ""])
+        table = [simulation.markdown(header, body), ""]
+        out.extend([f"**{title}**", "", *table] if title else table)
 
     relative = "median width (default = 1)"
     add("", ["method", "cells", "least", "5 % of cells below", "mean", "cells under .93", relative], by_method(frame))

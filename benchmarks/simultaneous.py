@@ -23,6 +23,7 @@ os.environ.setdefault("TQDM_DISABLE", "1")
 
 import numpy as np
 import pandas as pd
+import simulation
 from tqdm import tqdm
 
 from evalci_accessor.stats.difference import infer
@@ -133,14 +134,12 @@ def summary(frame: pd.DataFrame) -> str:
         "nominal .05. The last column is the mean level of one interval as a multiple of Bonferroni's."
     )
     header = ["systems", "method", "level by", "highest", "mean", "mean, 160 clusters", "level, 160 clusters"]
-    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
+    body = []
     for (systems, method, rule), part in frame.groupby(["systems", "method", "rule"], sort=False):
         many = part[part["n_clusters"] == part["n_clusters"].max()]
-        lines.append(
-            f"| {systems} | {METHODS[method]} | {RULES[rule]} | {part['fwer'].max():.3f} | {part['fwer'].mean():.3f} | "
-            f"{many['fwer'].mean():.3f} | {many['level_ratio'].mean():.2f} |"
-        )
-    return "\n".join([textwrap.fill(made, 120), "", *lines, ""])
+        numbers = [part["fwer"].max(), part["fwer"].mean(), many["fwer"].mean()]
+        body.append([systems, METHODS[method], RULES[rule], *map("{:.3f}".format, numbers), f"{many['level_ratio'].mean():.2f}"])
+    return "\n".join([textwrap.fill(made, 120), "", simulation.markdown(header, body), ""])
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -10,7 +10,6 @@ Each cell draws from a seed of its own, so its numbers do not depend on the othe
 from __future__ import annotations
 
 import argparse
-import concurrent.futures
 import dataclasses
 import itertools
 import os
@@ -25,7 +24,7 @@ os.environ.setdefault("TQDM_DISABLE", "1")  # the package's own bars; the one be
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
+import simulation
 
 from evalci_accessor import stats
 
@@ -55,8 +54,6 @@ SHIFTS: dict[str, tuple[tuple[float, float], ...]] = {
 }
 SETTINGS = NULLS | SHIFTS
 INTERVALS = ("icc_averaged", "bootstrap", "cr1", "cr2")
-# Sizes of a well-known set of 500 coding tasks from 12 repositories, of which one holds 46 %.
-DOMINATED = (231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1)
 _CHUNK, _RESAMPLES = 250, 999
 WORDS = {
     DEFAULT: "`icc_averaged` (the default)", "asymptotic": "McNemar, clusters ignored", "bootstrap": "percentile cluster bootstrap",
@@ -95,14 +92,7 @@ def grid(*, quick: bool = False) -> list[Cell]:
 
 def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
     """Sizes of the clusters, the same in every replicate of the cell."""
-    g = cell.n_clusters
-    if cell.sizes == "equal 5":
-        return np.full(g, 5)
-    if cell.sizes == "log-normal":
-        return np.maximum(1, np.round(8 * np.exp(rng.normal(size=g)))).astype(int)
-    largest, *rest = DOMINATED
-    others = np.resize(rest, g - 1)
-    return np.concatenate([[round(others.sum() * largest / sum(rest))], others])
+    return simulation.cluster_sizes(cell.sizes, cell.n_clusters, rng)
 
 
 def draw(cell: Cell, sizes: np.ndarray, replicates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -167,20 +157,7 @@ def run(
 ) -> Iterator[list[dict]]:  # fmt: skip
     """Simulate cells, handing on the records of each as soon as it is done."""
     jobs = [(cell, replicates, seed, stage, methods) for cell in cells]
-    with tqdm(total=len(jobs), desc="cells", unit="cell", disable=not bar) as progress:
-        if processes == 1:
-            for job in jobs:
-                yield _job(job)
-                progress.update()
-            return
-        with concurrent.futures.ProcessPoolExecutor(processes) as pool:
-            try:
-                for done in concurrent.futures.as_completed([pool.submit(_job, job) for job in jobs]):
-                    yield done.result()
-                    progress.update()
-            except (KeyboardInterrupt, GeneratorExit):
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+    return simulation.spread(_job, jobs, processes=processes, label="cells", bar=bar)
 
 
 _KEYS = [field.name for field in dataclasses.fields(Cell)]
@@ -188,13 +165,7 @@ _KEYS = [field.name for field in dataclasses.fields(Cell)]
 
 def collect(records: list[dict], output: Path | None) -> pd.DataFrame:
     """Records as a sorted frame, written if there is a place for it."""
-    frame = pd.DataFrame(records).sort_values(["stage", *_KEYS, "method"], ignore_index=True)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        partial = output.with_suffix(".part")
-        frame.to_csv(partial, index=False, float_format="%.10g", lineterminator="\n")
-        partial.replace(output)
-    return frame
+    return simulation.collect(records, _KEYS, output)
 
 
 def highest(frame: pd.DataFrame, number: int) -> list[Cell]:
@@ -202,11 +173,6 @@ def highest(frame: pd.DataFrame, number: int) -> list[Cell]:
     own = frame[(frame["method"] == DEFAULT) & (frame["stage"] == 0)]
     rows = own.sort_values(["missed", *_KEYS], ascending=[False, *[True] * len(_KEYS)])[:number]
     return [Cell(*row) for row in rows[_KEYS].itertuples(index=False)]
-
-
-def _markdown(header: list[str], body: list[list[object]]) -> str:
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in body])
 
 
 def _by_method(main: pd.DataFrame, settings: list[str], methods: list[str]) -> str:
@@ -217,7 +183,8 @@ def _by_method(main: pd.DataFrame, settings: list[str], methods: list[str]) -> s
         row: list[object] = [WORDS[method], f"{missed.max():.3f}", f"{missed.mean():.3f}", f"{100 * (missed > LIMIT).mean():.0f} %"]
         row += [f"{missed[main['setting'] == setting].max():.3f}" for setting in settings]
         body.append(row)
-    return _markdown(["method", "highest", "mean", f"cells over {LIMIT}", *(f"highest, {setting}" for setting in settings)], body)
+    header = ["method", "highest", "mean", f"cells over {LIMIT}", *(f"highest, {setting}" for setting in settings)]
+    return simulation.markdown(header, body)
 
 
 def summary(frame: pd.DataFrame, command: str) -> str:
@@ -237,7 +204,7 @@ def summary(frame: pd.DataFrame, command: str) -> str:
     table = equal.pivot_table(index="n_clusters", columns="sizes", values="missed", aggfunc="max").reindex(columns=list(SIZES))
     rows = [[str(g), *(f"{x:.3f}" for x in row)] for g, row in zip(table.index, table.to_numpy(), strict=True)]
     title = "**Type I error of the default, by number of clusters and their sizes: highest**"
-    out += [title, "", _markdown(["clusters", *SIZES], rows), ""]
+    out += [title, "", simulation.markdown(["clusters", *SIZES], rows), ""]
     if main["setting"].isin(list(SHIFTS)).any():
         out += ["**How often the 95 % interval misses a difference that is there**", ""]
         out += [_by_method(main, list(SHIFTS), list(INTERVALS)), ""]
@@ -249,7 +216,7 @@ def summary(frame: pd.DataFrame, command: str) -> str:
             for _, row in again.iterrows()
         ]
         title = f"**The highest cells of the default again, with fresh draws ({int(again['replicates'].max()):,} replicates)**"
-        out += [title, "", _markdown(["setting", "sizes", "clusters", "disagreement", "first", "again"], rows), ""]
+        out += [title, "", simulation.markdown(["setting", "sizes", "clusters", "disagreement", "first", "again"], rows), ""]
     return "\n".join(out)
 
 

@@ -28,6 +28,7 @@ def _load(name: str) -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
         for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TQDM_DISABLE"):
             patch.setenv(variable, "1")
+        patch.syspath_prepend(BENCHMARKS)
         spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
         assert spec is not None
         assert spec.loader is not None
@@ -72,7 +73,7 @@ def test_grid_has_no_cell_twice_and_can_be_drawn(coverage):
 def test_dominated_sizes(coverage):
     rng = np.random.default_rng(0)
     sizes = coverage.cluster_sizes(coverage.Cell("independent", "dominated", 12, 0.5, 0.0), rng)
-    assert tuple(sizes) == coverage.DOMINATED
+    assert tuple(sizes) == coverage.simulation.DOMINATED
     assert sizes.sum() == 500
     for clusters in (4, 6, 20, 200):
         sizes = coverage.cluster_sizes(coverage.Cell("independent", "dominated", clusters, 0.5, 0.0), rng)
