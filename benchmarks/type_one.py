@@ -2,6 +2,7 @@
 how often each interval holds a difference that is there.
 
     python benchmarks/type_one.py --confirm 8         # the whole grid, about 15 minutes of CPU
+    python benchmarks/type_one.py --beyond            # where the default is known to fail, outside the grid: a minute
     python benchmarks/type_one.py --quick             # a few small cells, seconds
 
 Each cell draws from a seed of its own, so its numbers do not depend on the other cells or on the number of processes.
@@ -27,6 +28,9 @@ import pandas as pd
 import simulation
 
 from evalci_accessor import stats
+from evalci_accessor.stats._paired_laws import sided
+from evalci_accessor.stats.difference import joint_law, prepare
+from evalci_accessor.stats.matched import PairTotals
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "type_one.csv"
@@ -53,6 +57,8 @@ SHIFTS: dict[str, tuple[tuple[float, float], ...]] = {
     "against a tenth": ((1.0, 0.9), (-1.0, 0.1)),
 }
 SETTINGS = NULLS | SHIFTS
+# Outside the grid: every cluster leans to one side, by 50 % of its items against 10 %.
+COIN = {"coin": ((2 / 3, 0.5), (-2 / 3, 0.5))}
 INTERVALS = ("icc_averaged", "bootstrap", "cr1", "cr2")
 _CHUNK, _RESAMPLES = 250, 999
 WORDS = {
@@ -72,13 +78,14 @@ class Cell:
     disagreement: float
 
     def seed(self, base: int, stage: int) -> np.random.SeedSequence:
-        key = (list(SETTINGS).index(self.setting), SIZES.index(self.sizes), self.n_clusters, round(1000 * self.disagreement))
+        settings, sizes = list(SETTINGS | COIN), (*SIZES, "equal 20", "equal 200")
+        key = (settings.index(self.setting), sizes.index(self.sizes), self.n_clusters, round(1000 * self.disagreement))
         return np.random.SeedSequence([base, stage, *key])
 
     @property
     def difference(self) -> float:
         """The true difference."""
-        return self.disagreement * sum(u * chance for u, chance in SETTINGS[self.setting])
+        return self.disagreement * sum(u * chance for u, chance in (SETTINGS | COIN)[self.setting])
 
 
 def grid(*, quick: bool = False) -> list[Cell]:
@@ -90,6 +97,19 @@ def grid(*, quick: bool = False) -> list[Cell]:
     return sorted(Cell(*one) for one in itertools.product(SETTINGS, SIZES, CLUSTERS, DISAGREEMENT))
 
 
+def beyond() -> list[Cell]:
+    """Cells outside the grid: three to five clusters, and systems that disagree on most items."""
+    cells = [Cell("coin", "equal 200", g, 0.6) for g in (3, 4, 5)]
+    cells += [Cell("exchangeable, whole", sizes, g, 0.3) for sizes, g in (("equal 20", 3), ("dominated", 3), ("log-normal", 5))]
+    return cells + [Cell("asymmetric", "dominated", g, share) for g in (5, 8) for share in (0.6, 1.0)]
+
+
+def normal_law(b: np.ndarray, c: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """P-values of the default as published, with the normal law however few the clusters."""
+    law = joint_law([prepare(PairTotals.from_counts(b, c, m), DEFAULT)])
+    return sided(*dataclasses.replace(law, df=np.full(len(b), np.inf)).tails(0.0), "two-sided")
+
+
 def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
     """Sizes of the clusters, the same in every replicate of the cell."""
     return simulation.cluster_sizes(cell.sizes, cell.n_clusters, rng)
@@ -97,7 +117,7 @@ def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
 
 def draw(cell: Cell, sizes: np.ndarray, replicates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Items that only the first and only the second passed, shape (replicates, G)."""
-    values, chances = zip(*SETTINGS[cell.setting], strict=True)
+    values, chances = zip(*(SETTINGS | COIN)[cell.setting], strict=True)
     u = rng.choice(values, p=chances, size=(replicates, len(sizes)))
     disagree = rng.binomial(sizes, cell.disagreement, size=u.shape)
     only_a = rng.binomial(disagree, (1 + u) / 2)
@@ -220,6 +240,17 @@ def summary(frame: pd.DataFrame, command: str) -> str:
     return "\n".join(out)
 
 
+def report_beyond(replicates: int) -> str:
+    """Type I error outside the grid, of the default and of the same with the normal law."""
+    body = []
+    for cell in beyond():
+        m = cluster_sizes(cell, np.random.default_rng(cell.seed(SEED, 0).spawn(1)[0]))
+        b, c = draw(cell, m, replicates, np.random.default_rng(cell.seed(SEED, 0).spawn(2)[1]))
+        rates = [(stats.mcnemar(b, c, m).pvalue <= 1 - LEVEL).mean(), (normal_law(b, c, m) <= 1 - LEVEL).mean()]
+        body.append([cell.setting, cell.sizes, cell.n_clusters, cell.disagreement, *map("{:.3f}".format, rates)])
+    return simulation.markdown(["setting", "sizes", "clusters", "disagreement", "default", "with the normal law"], body)
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicates", type=int, default=20_000)
@@ -228,7 +259,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="a few cells; the numbers mean nothing")
     parser.add_argument("--output", type=Path, default=CSV)
     parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--beyond", action="store_true", help="cells outside the grid, to the screen only")
     options = parser.parse_args(arguments)
+    if options.beyond:
+        print(report_beyond(options.replicates))
+        return
     replicates = 50 if options.quick else options.replicates
     records: list[dict] = []
     for done in run(grid(quick=options.quick), replicates, processes=options.processes):

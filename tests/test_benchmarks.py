@@ -254,6 +254,13 @@ def test_pairs_in_any_number_of_processes_write_the_same_numbers(type_one, tmp_p
     assert set(pd.read_csv(one)["stage"]) == {0, 1}
 
 
+def test_cells_beyond_the_grid(type_one):
+    assert not set(type_one.beyond()) & set(type_one.grid())
+    assert all(cell.difference == 0 for cell in type_one.beyond())
+    lines = type_one.report_beyond(20).splitlines()
+    assert len(lines) == 2 + len(type_one.beyond())
+
+
 def test_the_default_keeps_its_level_in_every_null_cell(type_one):
     """The committed run, which is of the grid as it stands."""
     frame = pd.read_csv(BENCHMARKS / "results" / "type_one.csv")
