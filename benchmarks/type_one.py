@@ -98,7 +98,7 @@ def grid(*, quick: bool = False) -> list[Cell]:
 
 
 def beyond() -> list[Cell]:
-    """Cells outside the grid: three to five clusters, and systems that disagree on most items."""
+    """Cells outside the grid: few clusters that lean (one of the grid among them), and systems that disagree on most items."""
     cells = [Cell("coin", "equal 200", g, 0.6) for g in (3, 4, 5)]
     cells += [Cell("exchangeable, whole", sizes, g, 0.3) for sizes, g in (("equal 20", 3), ("dominated", 3), ("log-normal", 5))]
     return cells + [Cell("asymmetric", "dominated", g, share) for g in (5, 8) for share in (0.6, 1.0)]
