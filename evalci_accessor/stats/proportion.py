@@ -173,5 +173,5 @@ def _independent(
     return RateResult(
         estimate=p, std_error=std_error, ci_low=low, ci_high=high, df=nothing, n=whole, n_clusters=whole, icc=nothing,
         design_effect=np.where(whole > 0, 1.0, np.nan), n_eff=np.asarray(n, dtype=np.float64), method=method,
-        confidence_level=confidence_level, guard=no, fallback=no,
+        confidence_level=confidence_level, guard=no, fallback=no, negative=no,
     )  # fmt: skip
