@@ -74,7 +74,7 @@ def design_effect(
     if cluster is not None:
         for sample in samples:
             refuse_single_clusters(sample)
-        samples += together(lambda: add_up_crossed(data, rows, columns, told=False), len(columns))
+        samples = [*together(lambda: add_up_crossed(data, rows, columns, told=False), len(columns)), *samples]
     else:
         samples = [sample for sample in samples if _scan.informative(sample.totals)]
     parts = [

@@ -87,7 +87,7 @@ def design_effect(
     if cluster is not None:
         for sample in samples:
             refuse_single_clusters(sample)
-        samples += together(lambda: add_up_crossed(cells, clusterings, told=False), len(clusterings))
+        samples = [*together(lambda: add_up_crossed(cells, clusterings, told=False), len(clusterings)), *samples]
     else:
         samples = [sample for sample in samples if _scan.informative(sample.totals)]
     parts = [
