@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._crossing import Clustering, coarsest, refuse_many
-from evalci_accessor._ids import Codes, Groups, encode, group_rows
+from evalci_accessor._ids import Codes, Groups, by_label, encode, group_rows
 from evalci_accessor._pandas.columns import Column, Frame, find, listed
 from evalci_accessor._sample import Sample, cross
 from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float
@@ -131,11 +131,13 @@ def add_up(data: Frame, rows: Rows, cluster: Column | None) -> Sample:
 
 def add_up_crossed(data: Frame, rows: Rows, columns: list[Column], *, told: bool = True) -> Sample:
     """Totals by each of several clusterings and by their intersections, without those that lie within another."""
-    every = [Clustering(name=column.name, coded=_coded(data, rows, column)) for column in columns]
+    if len(columns) == 1:
+        return add_up(data, rows, columns[0])
+    every = [Clustering(name=column.name, coded=by_label(_coded(data, rows, column))) for column in columns]
     kept = [
         Clustering(name=one.name, coded=dataclasses.replace(one.coded, codes=rows.kept(one.coded.codes))) for one in every
     ]
-    counted = coarsest(kept, told=told) if len(every) > 1 else [0]
+    counted = coarsest(kept, told=told)
     samples = [_summed(rows, every[k].name, every[k].coded) for k in counted]
     if len(samples) == 1:
         return samples[0]

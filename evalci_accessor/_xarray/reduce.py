@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from evalci_accessor._crossing import Clustering, coarsest, refuse_many
-from evalci_accessor._ids import Codes, encode
+from evalci_accessor._ids import Codes, by_label, encode
 from evalci_accessor._sample import Sample, cross
 from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
@@ -167,9 +167,9 @@ def add_up_crossed(cells: Cells, clusters: list[Named], *, told: bool = True) ->
     """Totals by each of several clusterings and by their intersections, without those that lie within another."""
     if len(clusters) == 1:
         return add_up(cells, clusters[0])
-    coded = [_coded(cells, cluster) for cluster in clusters]
+    coded = [_coded(cells, cluster, ordered=True) for cluster in clusters]
     shape = np.broadcast_shapes(*(one.codes.shape for one in coded))
-    keep = None if cells.keep is None else cells.keep
+    keep = cells.keep
     whole = shape if keep is None else cells.values.shape
 
     def flat(codes: IntArray) -> IntArray:
@@ -198,9 +198,10 @@ def add_up_crossed(cells: Cells, clusters: list[Named], *, told: bool = True) ->
     return cross(samples, crossed.shaped(cells.shape))
 
 
-def _coded(cells: Cells, cluster: Named) -> Codes:
+def _coded(cells: Cells, cluster: Named, *, ordered: bool = False) -> Codes:
     """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
     coded = encode(ids_of(cluster.array), cluster.name)
+    coded = by_label(coded) if ordered else coded
     return dataclasses.replace(coded, codes=codes_of(cells, cluster, coded.codes))
 
 

@@ -105,7 +105,9 @@ def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
     check_number(len(every))
     for ids in every:
         if ids.shape != scores.shape:
-            raise ClusterError(f"Each clustering must have an id for each of {len(scores)} scores; one has shape {ids.shape}.")
+            raise ClusterError(
+                f"Each clustering must have an id for each of {len(scores)} scores; one has shape {ids.shape}."
+            )
     return [np.unique(ids, return_inverse=True)[1].reshape(-1).astype(np.int64) for ids in every]
 
 

@@ -104,9 +104,7 @@ def design(t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_leve
     return DesignResult(icc_method=str(icc_method), confidence_level=level, **shaped)
 
 
-def crossed_design(
-    crossed: Crossed, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95
-) -> DesignResult:
+def crossed_design(crossed: Crossed, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95) -> DesignResult:
     r"""Design effect of crossed clusterings together.
 
     :math:`\mathrm{Deff} = 1 + \sum_a e_a \max(\rho_a, 0) - \sum_{a<b} e_{ab} \max(\rho_{ab}, 0) + \dots` with
