@@ -48,7 +48,7 @@ def cluster_ci(
         ``"auto"`` is ``"icc_averaged"`` for scores in [0, 1] and ``"cr2"`` for others. Further: ``"cr0"``, ``"cr1"``,
         ``"cr2"``, ``"cr3"`` (t); ``"wald"``, ``"wilson"``, ``"clopper_pearson"`` on the effective sample size with t;
         ``"logit"``; ``"korn_graubard"``; ``"bootstrap_percentile"``, ``"bootstrap_bca"``, ``"bootstrap_t"``,
-        ``"bootstrap_exact"``.
+        ``"bootstrap_exact"``. (`crossed_ci` takes several clusterings.)
     df : {"auto", "clusters", "satterthwaite"}
         Degrees of freedom of the methods with a t quantile: G - 1 or Bell and McCaffrey's; ``"auto"`` takes the latter
         for ``"cr2"`` and the former elsewhere.
