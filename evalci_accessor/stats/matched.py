@@ -298,7 +298,10 @@ class MatchedScores:
             off = self.scores[:, a[part]] - self.scores[:, b[part]]
             weighted = w[:, None] * off
             d[part] = (weighted if codes is None else _sum_by(weighted, codes, len(self.sums))).T
-            total[part], square[part] = weighted.sum(axis=0), (np.abs(weighted) if self.binary else weighted * off).sum(axis=0)
+            total[part], square[part] = (
+                weighted.sum(axis=0),
+                (np.abs(weighted) if self.binary else weighted * off).sum(axis=0),
+            )
             heavy[part] = (weighted**2).sum(axis=0)
             spread[part], value[part] = worth(off, total[part] / self.mass, w)
             if codes is not None and kish is not None:

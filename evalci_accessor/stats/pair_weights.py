@@ -68,9 +68,7 @@ def _by_largest(weights: FloatArray, codes: IntArray, n_clusters: int) -> FloatA
     return weights / largest[codes]
 
 
-def within_sums(
-    d: FloatArray, mean: FloatArray, weights: FloatArray, codes: IntArray, kish: FloatArray
-) -> FloatArray:
+def within_sums(d: FloatArray, mean: FloatArray, weights: FloatArray, codes: IntArray, kish: FloatArray) -> FloatArray:
     """Sum of squares within the clusters for each pair; ``d`` (n, P) are item differences, ``mean`` (P, G) cluster means."""
     own = _by_largest(weights, codes, len(kish))
     share = own * (kish / np.bincount(codes, weights=own, minlength=len(kish)))[codes]
