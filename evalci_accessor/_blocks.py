@@ -32,7 +32,9 @@ class Block:
     gram : ndarray of float, shape (m, m), or None
         Items that both of two systems passed; None where scores are not 0/1.
     square : ndarray of float, shape (p,)
-        Sum of the squared differences.
+        Sum of the squared differences: of 0/1 scores, how many items differ. Without weights.
+    items : ndarray of int, shape (n,)
+        Codes of the items, for messages.
     """
 
     group: int
@@ -42,6 +44,12 @@ class Block:
     scores: MatchedScores
     gram: FloatArray | None
     square: FloatArray
+    items: IntArray
+
+    @property
+    def by_cluster(self) -> bool:
+        """Whether a difference is known by cluster, or by item where they are weighted, and not only in all."""
+        return self.scores.size is not None or self.scores.weights is not None
 
     def chunks(self, *, by_cluster: bool, width: int = 0, cells: bool = False) -> Iterator[tuple[slice, PairTotals]]:
         """Totals of a few pairs at a time, so that the work fits in memory. ``width`` is what else a pair needs."""
@@ -102,15 +110,21 @@ def _of_table(matched: Matched, h: int, table: Table, systems: IntArray) -> Iter
 def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: IntArray, items: IntArray | None) -> Block:
     rows = table.scores if items is None else table.scores[items]
     clusters = table.clusters if items is None or table.clusters is None else table.clusters[items]
+    weights, codes = table.weights, table.items
+    if items is not None:
+        codes, weights = codes[items], None if weights is None else weights[items]
     everyone = len(systems) == rows.shape[1] and (np.diff(systems) == 1).all()
     scores = MatchedScores.from_items(
         rows if everyone else np.take(rows, systems, axis=1), clusters, binary=matched.binary, bounded=matched.bounded,
+        weights=weights,
     )  # fmt: skip
     column = np.full(len(matched.systems), -1)
     column[systems] = np.arange(len(systems))
     a, b = column[matched.pairs[place]].T
     gram = scores.gram() if matched.binary else None
-    return Block(group=h, place=place, a=a, b=b, scores=scores, gram=gram, square=scores.squares(a, b, gram))
+    return Block(
+        group=h, place=place, a=a, b=b, scores=scores, gram=gram, square=scores.squares(a, b, gram), items=codes
+    )  # fmt: skip
 
 
 def _refuse_single_clusters(matched: Matched, blocks: list[Block]) -> None:

@@ -191,3 +191,12 @@ def first_places(codes: IntArray, size: int) -> IntArray:
     first = np.empty(size, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     return first
+
+
+def ranked(key: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Ranks of keys among those that occur, and these."""
+    if size <= 4 * len(key) + 2**16:
+        held = np.bincount(key, minlength=size) > 0
+        return (np.cumsum(held) - 1)[key], np.flatnonzero(held)
+    codes, uniques = pd.factorize(key, sort=True)
+    return codes.astype(np.int64), np.asarray(uniques, dtype=np.int64)

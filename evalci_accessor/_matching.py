@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._ids import Codes
+from evalci_accessor._entries import Entries, Grid, Names, Request
+from evalci_accessor._ids import ranked
+from evalci_accessor._item_weights import item_weights
 from evalci_accessor._pairing import Matched, Table
 from evalci_accessor._scores import screen, sentinel_of
 from evalci_accessor._typing import NanPolicy, Unmatched
@@ -29,143 +27,17 @@ _GREATEST = 1e150  # squares of larger scores, or of smaller ones than its inver
 _REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Names:
-    """What things are called, for messages.
-
-    Parameters
-    ----------
-    score, factor : str
-    item : list of str
-        The columns or dims that make the key together.
-    cluster, sample : str or None
-    averages : bool
-        Whether the question takes the mean of an item's scores.
-    entries : str
-        What one score is, in the plural: "rows" or "cells".
-    """
-
-    score: str
-    factor: str
-    item: list[str]
-    cluster: str | None
-    sample: str | None
-    averages: bool
-    entries: str
-
-    @property
-    def key(self) -> str:
-        """The item's name, or names, as one."""
-        return ", ".join(self.item)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Request:
-    """What is asked of the tables.
-
-    Parameters
-    ----------
-    systems : list
-        Labels of the system codes.
-    pairs : ndarray of int, shape (P, 2)
-    names : Names
-    n_groups : int
-    item_label, cluster_label, group_label : callable
-    unmatched : {"raise", "drop"}
-    """
-
-    systems: list[Any]
-    pairs: IntArray
-    names: Names
-    n_groups: int
-    item_label: Callable[[int], Any]
-    cluster_label: Callable[[int], Any]
-    group_label: Callable[[int], str]
-    unmatched: Unmatched
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Entries:
-    """One entry a score, in codes.
-
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n,)
-        nan where missing.
-    groups, systems, items : ndarray of int, shape (n,)
-        -1 for a missing item.
-    n_items : int
-    clusters, samples : Codes or None
-    where : callable
-        Words for an entry.
-    others : callable
-        Further columns by name that could tell two scores of an item apart; only asked for a message.
-    """
-
-    scores: FloatArray
-    groups: IntArray
-    systems: IntArray
-    items: IntArray
-    n_items: int
-    clusters: Codes | None
-    samples: Codes | None
-    where: Callable[[int], str]
-    others: Callable[[], Iterable[tuple[str, IntArray]]]
-
-    def take(self, keep: BoolArray) -> Entries:
-        """Some of the entries."""
-        at = np.flatnonzero(keep)
-
-        def part(codes: Codes | None) -> Codes | None:
-            return None if codes is None else dataclasses.replace(codes, codes=codes.codes[at])
-
-        return Entries(
-            scores=self.scores[at], groups=self.groups[at], systems=self.systems[at], items=self.items[at],
-            n_items=self.n_items, clusters=part(self.clusters), samples=part(self.samples),
-            where=lambda i: self.where(int(at[i])), others=lambda: ((name, codes[at]) for name, codes in self.others()),
-        )  # fmt: skip
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Grid:
-    """Means of the items of all groups, one group after the other.
-
-    Parameters
-    ----------
-    means : ndarray of float, shape (S, M)
-        nan where a system lacks the item.
-    lost : ndarray of bool, shape (S, M), or None
-        Where a missing score was left out.
-    items, groups : ndarray of int, shape (S,)
-        ``groups`` ascends.
-    clusters : ndarray of int, shape (S,), or None
-    repeats : int
-    counts : ndarray of int, shape (S, M), or None
-        Scores that each mean is over; None where it is the same everywhere.
-    n_missing : ndarray of int, shape (H, M)
-    sentinel : tuple or None
-    """
-
-    means: FloatArray
-    lost: BoolArray | None
-    items: IntArray
-    groups: IntArray
-    clusters: IntArray | None
-    repeats: int
-    counts: IntArray | None
-    n_missing: IntArray
-    sentinel: tuple[float, int] | None
-
-
 def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
     """Tables of all groups from scores in any order."""
     check_option(request.unmatched, Unmatched, "unmatched")
     names, m = request.names, len(request.systems)
-    keep, missing = screen(entries.scores, None, names.score, nan_policy, entries.where)
+    weights = None if entries.weights is None else item_weights(entries, request)
+    absent = None if entries.weights is None else entries.weights == 0  # as if the rows were not there, whatever they hold
+    keep, missing = screen(entries.scores, absent, names.score, nan_policy, entries.where)
     kept = entries if keep is None else entries.take(keep)
     _refuse_missing_ids(kept, request)
     key = kept.groups * entries.n_items + kept.items
-    slot, present = _ranked(key, request.n_groups * entries.n_items)
+    slot, present = ranked(key, request.n_groups * entries.n_items)
     cell = slot * m + kept.systems
     counts = np.bincount(cell, minlength=len(present) * m)
     _refuse_repeats(kept, slot, cell, counts, request)
@@ -180,6 +52,7 @@ def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
         Grid(
             means=means.reshape(-1, m), lost=lost, items=present % max(entries.n_items, 1),
             groups=present // max(entries.n_items, 1), clusters=_one_cluster(kept, slot, len(present), request),
+            weights=None if weights is None else weights(present),
             repeats=int(counts.max(initial=1)), counts=counts.reshape(-1, m), n_missing=n_missing,
             sentinel=find_sentinel(kept.scores),
         ),
@@ -209,10 +82,14 @@ def assemble(grid: Grid, request: Request) -> Matched:
     _refuse_extremes(found, names.score)
     return Matched(
         tables=[
-            Table(scores=grid.means[part], clusters=None if grid.clusters is None else grid.clusters[part]) for part in parts
+            Table(
+                scores=grid.means[part], clusters=None if grid.clusters is None else grid.clusters[part], items=grid.items[part],
+                weights=None if grid.weights is None else grid.weights[part],
+            )
+            for part in parts
         ],
         systems=request.systems, pairs=request.pairs, factor=names.factor, item=names.key, cluster=names.cluster,
-        cluster_label=request.cluster_label, group_label=request.group_label,
+        weights=names.weights, item_label=request.item_label, cluster_label=request.cluster_label, group_label=request.group_label,
         score_range=(float(found.min()), float(found.max())) if found.size else (np.nan, np.nan),
         binary=bool(((found == 0) | (found == 1)).all()), repeats=grid.repeats,
         sentinel=grid.sentinel,
@@ -243,15 +120,6 @@ def refuse_graded(matched: Matched) -> None:
         f"neither, such as {shown}. diff_ci and compare take scores on any scale; or turn these into passes first, as with "
         f">= a threshold.{mark}"
     )
-
-
-def _ranked(key: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Ranks of keys among those that occur, and these."""
-    if size <= 4 * len(key) + 2**16:
-        held = np.bincount(key, minlength=size) > 0
-        return (np.cumsum(held) - 1)[key], np.flatnonzero(held)
-    codes, uniques = pd.factorize(key, sort=True)
-    return codes.astype(np.int64), np.asarray(uniques, dtype=np.int64)
 
 
 def _places(gone: Entries, present: IntArray, m: int) -> BoolArray:

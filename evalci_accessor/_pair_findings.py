@@ -10,7 +10,7 @@ from evalci_accessor import exceptions as ex
 from evalci_accessor._blocks import Block
 from evalci_accessor._findings import warn_sentinel, which
 from evalci_accessor._pairing import Matched
-from evalci_accessor._warn import examples, warn
+from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.stats import diagnose as dg
 from evalci_accessor.stats._validate import BoolArray, FloatArray
 from evalci_accessor.stats.moments import RARE_CLUSTERS, bell_mccaffrey_df
@@ -36,7 +36,7 @@ def warn_pairs(
     for block in blocks:
         at = (block.group, block.place)
         square[at], items[at] = block.square, block.scores.n
-        effective[at] = 1 / ((block.scores.sizes / block.scores.n) ** 2).sum()
+        effective[at] = 1 / (block.scores.shares**2).sum()
     tell = _Teller(matched)
     _warn_equal(tell, square, items, flat)
     differ = square > 0
@@ -45,7 +45,7 @@ def warn_pairs(
     if matched.cluster is not None:
         _warn_few_clusters_differ(tell, differ, n_differing, method)
     elif matched.binary:
-        _warn_few_items_differ(tell, differ, square, items, method)
+        _warn_few_items_differ(tell, differ, square if matched.weights is None else n_differing, items, method)
 
 
 def _warn_scales(matched: Matched) -> None:
@@ -75,32 +75,36 @@ def _warn_scales(matched: Matched) -> None:
 
 
 def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
-    """Few clusters, a dominating one, and clusters of one item: once a group."""
+    """Few clusters, a dominating one, and clusters of one item: once a group. Weighted items without clusters are clusters."""
     few, dominant, lone = {}, {}, []
+    clustered, what = matched.cluster is not None, "items" if matched.weights is None else "weight"
+    if not clustered and matched.weights is None:
+        return
     for block in blocks:
-        size = block.scores.size
-        if size is None:
+        share = block.scores.shares
+        if len(share) < 2:  # a single item
             continue
-        share = size / size.sum()
         effective = 1 / (share**2).sum()
-        if effective < dg.FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < dg.FEW_DF * (1 - 1e-9):
-            uneven = effective < 0.99 * len(size)
-            few[block.group] = f"{effective:.2g} effective of {len(size)}" if uneven else f"{len(size)}"
-        if share.max() > max(dg.DOMINANT_SHARE, 1.5 / len(size)):
-            largest = matched.cluster_label(int(block.scores.cluster[share.argmax()]))
-            dominant[block.group] = f"{largest!r} with {share.max():.1%} of the items"
-        if len(size) > 1 and (size == 1).all():
+        uneven = effective < 0.99 * len(share)
+        scarce = effective < dg.FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < dg.FEW_DF * (1 - 1e-9)
+        if scarce and (clustered or uneven):
+            few[block.group] = f"{effective:.2g} effective of {len(share)}" if uneven else f"{len(share)}"
+        if share.max() > max(dg.DOMINANT_SHARE, 1.5 / len(share)):
+            largest = plain(_largest(matched, block, int(share.argmax())))
+            dominant[block.group] = f"{largest!r} with {share.max():.1%} of the {what}"
+        if clustered and len(share) == block.scores.n:
             lone.append(block.group)
-    name = repr(matched.cluster)
+    name, unit = (repr(matched.cluster), "cluster") if clustered else (repr(matched.item), "item")
     if few:
         trust = (
             "so the answer leans on the prior of the ICC of the differences" if method == "icc_averaged"
-            else "where this method is unreliable; the default is made for few clusters"
+            else "where this method is unreliable; the default is made for few clusters" if clustered
+            else "by their weights, so the answer hangs on a few of them"
         )  # fmt: skip
-        warn(f"{_groups(matched, few)}few clusters of {name} ({_first(few)}), {trust}.", ex.FewClustersWarning)
+        warn(f"{_groups(matched, few)}few {unit}s of {name} ({_first(few)}), {trust}.", ex.FewClustersWarning)
     if dominant:
         warn(
-            f"{_groups(matched, dominant)}one cluster of {name} holds over a quarter of the items ({_first(dominant)}), and weighs "
+            f"{_groups(matched, dominant)}one {unit} of {name} holds over a quarter of the {what} ({_first(dominant)}), and weighs "
             "as much in the difference.",
             ex.DominantClusterWarning,
         )
@@ -110,6 +114,13 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
             "independent. Is it the item's own id rather than what the items share?",
             ex.SingletonClusterWarning,
         )
+
+
+def _largest(matched: Matched, block: Block, place: int) -> object:
+    """The id of a cluster, or of an item where they stand for themselves."""
+    if matched.cluster is None:
+        return matched.item_label(int(block.items[place]))
+    return matched.cluster_label(int(block.scores.cluster[place]))
 
 
 def _warn_equal(tell: _Teller, square: FloatArray, items: FloatArray, flat: BoolArray | None) -> None:
@@ -133,7 +144,9 @@ def _warn_equal(tell: _Teller, square: FloatArray, items: FloatArray, flat: Bool
 
 def _warn_bootstrap(tell: _Teller, differ: BoolArray, effective: FloatArray) -> None:
     """Too few clusters (items, where there are none) for a percentile bootstrap."""
-    counted = "items" if tell.matched.cluster is None else "effective clusters"
+    counted = "effective clusters"
+    if tell.matched.cluster is None:
+        counted = "items" if tell.matched.weights is None else "effective items"
     known = "is known to be too narrow"
     tell(
         differ & (effective < dg.BOOTSTRAP_CLUSTERS), ex.BootstrapWarning,
@@ -162,15 +175,19 @@ def _warn_few_clusters_differ(tell: _Teller, differ: BoolArray, n_differing: Flo
 
 
 def _warn_few_items_differ(tell: _Teller, differ: BoolArray, square: FloatArray, items: FloatArray, method: str) -> None:
-    """Few discordant items, without clusters."""
+    """Few discordant items, without clusters; of weighted ones, Kish's effective number of them."""
+    weighted = tell.matched.weights is not None
+    digits = 3 if weighted else 12
     least, advice = _LEAST, ", so hardly anything can be told"
     if method in ("asymptotic", "corrected"):
         least = _NORMAL_COUNT
-        advice = f", too few for a normal approximation (it wants {least}); use method='exact' or 'midp'"
+        advice = f", too few for a normal approximation (it wants {least})"
+        advice += "" if weighted else "; use method='exact' or 'midp'"
+    by_weight = ", counted by their weights" * weighted
     tell(
-        differ & (square < least), ex.FewDiscordantWarning,
-        f"the systems differ on fewer than {least} items{advice}.",
-        lambda k: f"the systems differ on {square.flat[k]:.0f} of {items.flat[k]:.0f} items{advice}.",
+        differ & (square < least * (1 - 1e-9)), ex.FewDiscordantWarning,
+        f"the systems differ on fewer than {least} items{by_weight}{advice}.",
+        lambda k: f"the systems differ on {square.flat[k]:.{digits}g} of {items.flat[k]:.0f} items{by_weight}{advice}.",
     )  # fmt: skip
 
 

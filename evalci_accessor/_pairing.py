@@ -26,10 +26,16 @@ class Table:
         Mean score of an item under a system; nan where the system lacks the item.
     clusters : ndarray of int, shape (n,), or None
         Cluster codes; None without a clustering.
+    items : ndarray of int, shape (n,)
+        Codes of the items, for messages.
+    weights : ndarray of float, shape (n,), or None
+        Weights above 0; None where all items count the same.
     """
 
     scores: FloatArray
     clusters: IntArray | None
+    items: IntArray
+    weights: FloatArray | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,9 +51,9 @@ class Matched:
     pairs : ndarray of int, shape (P, 2)
         A difference is the first minus the second.
     factor, item : str
-    cluster : str or None
-    cluster_label : callable
-        The id of a cluster code.
+    cluster, weights : str or None
+    item_label, cluster_label : callable
+        The id of an item's or a cluster's code.
     group_label : callable
         Words for a group, as "lang='en'"; empty for the only one.
     score_range : tuple of float
@@ -66,6 +72,8 @@ class Matched:
     factor: str
     item: str
     cluster: str | None
+    weights: str | None
+    item_label: Callable[[int], Any]
     cluster_label: Callable[[int], Any]
     group_label: Callable[[int], str]
     score_range: tuple[float, float]
@@ -77,6 +85,11 @@ class Matched:
     def bounded(self) -> bool:
         """Whether all item means lie in [0, 1]; true without scores."""
         return in_unit_interval(self.score_range)
+
+    @property
+    def asked(self) -> dict[str, bool]:
+        """What the choice of a method depends on beside the scores."""
+        return {"clustered": self.cluster is not None, "weighted": self.weights is not None}
 
 
 def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any, *, ordered: bool = False) -> IntArray:
@@ -212,9 +225,10 @@ def refuse_same_part(parts: dict[str, list[Any]]) -> None:
     """Names that play two parts that exclude each other, in words of the caller's arguments."""
     for one, other in (
         ("item", "factor"), ("cluster", "factor"), ("sample", "factor"), ("by", "factor"), ("sample", "item"),
-        ("factor", "score"), ("item", "score"), ("cluster", "score"), ("sample", "score"),
+        ("factor", "score"), ("item", "score"), ("cluster", "score"), ("sample", "score"), ("weights", "factor"),
+        ("weights", "item"), ("weights", "cluster"), ("weights", "sample"), ("weights", "score"),
     ):  # fmt: skip
-        both = [name for name in parts[one] if name in parts[other]]
+        both = [name for name in parts.get(one, []) if name in parts[other]]
         if both:
             raise MethodError(f"{both[0]!r} is given both as {other} and as {one}. {_PARTS[one]} {_PARTS[other]}")
 
@@ -226,6 +240,7 @@ _PARTS = {
     "sample": "The sample numbers the repeats of an item under one system.",
     "by": "Each row of the result compares systems within one key of by.",
     "score": "The score is what is compared.",
+    "weights": "The weights say how much each item counts.",
 }
 
 

@@ -14,7 +14,7 @@ from evalci_accessor._pairing import Matched
 from evalci_accessor._progress import progress
 from evalci_accessor._typing import Alternative, Claim, CompareTest, Correction
 from evalci_accessor._warn import warn
-from evalci_accessor.exceptions import BootstrapWarning, MethodError
+from evalci_accessor.exceptions import BootstrapWarning, MethodError, WeightError
 from evalci_accessor.stats import simultaneous as sup_t
 from evalci_accessor.stats._paired_laws import sided
 from evalci_accessor.stats._results import PairTestResult
@@ -64,7 +64,7 @@ COMPARE_COLUMNS = (
 
 def mcnemar_columns(matched: Matched, options: TestOptions) -> dict[str, Any]:
     """The test of every pair in every group, arrays (H, P)."""
-    method = resolve_test_method(options.method, clustered=matched.cluster is not None)
+    method = resolve_test_method(options.method, **matched.asked)
     check_option(options.alternative, Alternative, "alternative")
     check_resamples(options.n_resamples)
     seed = seed_sequence(options.rng)
@@ -89,14 +89,14 @@ def _tested(
             yield at, np.concatenate([lot.n_differing for lot in lots]), score_test(lots, options.alternative)
         return
     for block in blocks:
-        for part, t in block.chunks(by_cluster=block.scores.size is not None, cells=method == "eliasziw"):
+        for part, t in block.chunks(by_cluster=block.by_cluster, cells=method == "eliasziw"):
             result = pair_test(t, method, alternative=options.alternative, n_resamples=options.n_resamples, seed=seed)
             yield (np.full(len(t.total), block.group), block.place[part]), t.n_differing, result
 
 
 def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
     """The difference of every pair in every group, arrays (H, P)."""
-    method = resolve_diff_method(options.method, binary=matched.binary, clustered=matched.cluster is not None)
+    method = resolve_diff_method(options.method, binary=matched.binary, **matched.asked)
     margin, claim = resolve_claim(options.margin, options.claim, bounded=matched.bounded)
     check_tail(options.confidence_level, options.alternative)
     blocks = blocks_of(matched)
@@ -120,8 +120,8 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
     ``family`` says, by group, which p-values are corrected and which intervals hold together.
     """
     check_option(options.correction, Correction, "correction")
-    method = resolve_diff_method(options.method, binary=matched.binary, clustered=matched.cluster is not None)
-    test = _resolve_compare_test(options.test, method)
+    method = resolve_diff_method(options.method, binary=matched.binary, **matched.asked)
+    test = _resolve_compare_test(options.test, method, weighted=matched.weights is not None)
     outside = tail(options.confidence_level, "two-sided")
     blocks = blocks_of(matched)
     refuse_single_items(matched, blocks)
@@ -155,11 +155,16 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
     return {name: out[name] for name in COMPARE_COLUMNS}, order
 
 
-def _resolve_compare_test(test: CompareTest, method: str) -> str:
+def _resolve_compare_test(test: CompareTest, method: str, *, weighted: bool) -> str:
     """Where the p-values come from: the binomial law of the discordant items, or the law of the interval."""
     check_option(test, CompareTest, "test")
     if test == "auto":
-        return "exact" if method in INDEPENDENT else "interval"
+        return "exact" if method in INDEPENDENT and not weighted else "interval"
+    if test != "interval" and weighted:
+        raise WeightError(
+            f"test={test!r} counts items, and weighted ones have no count. Leave test out: with weights the p-values are those of "
+            "the interval; or leave out weights=."
+        )
     if test != "interval" and method not in INDEPENDENT:
         raise MethodError(
             f"test={test!r} is McNemar's, for independent items and scores of 0 and 1, and would not go with "
@@ -185,7 +190,7 @@ def _as_columns(block: Block) -> sup_t.Block:
     scores = block.scores
     return sup_t.Block(
         influence=scores.influence, contrasts=np.stack([block.a, block.b], axis=1),
-        df=bell_mccaffrey_df(scores.sizes / scores.n), clusters=None if scores.size is None else scores.cluster,
+        df=bell_mccaffrey_df(scores.shares), clusters=None if scores.size is None else scores.cluster,
     )  # fmt: skip
 
 
@@ -200,13 +205,13 @@ def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
         at, scores = (block.group, block.place), block.scores
         mean = scores.mean
         out["estimate_a"][at], out["estimate_b"][at] = mean[block.a], mean[block.b]
-        difference = scores.total(block.a, block.b)
-        out["difference"][at] = difference / scores.n
+        out["difference"][at] = scores.total(block.a, block.b) / scores.mass
         out["n_pairs"][at], out["n_clusters"][at] = scores.n, len(scores.sums)
         if block.gram is not None:
-            only_a, only_b = (block.square + difference) / 2, (block.square - difference) / 2
-            both = block.gram[block.a, block.b]
-            for name, count in zip(_COUNTS, (both, only_a, only_b, scores.n - both - block.square), strict=True):
+            # Counts of items, whatever their weights.
+            both, passed = block.gram[block.a, block.b], np.diagonal(block.gram)
+            cells = (both, passed[block.a] - both, passed[block.b] - both, scores.n - both - block.square)
+            for name, count in zip(_COUNTS, cells, strict=True):
                 out[name][at] = count
     return out
 
@@ -250,7 +255,7 @@ def _lots(
     for block in progress(blocks, label="groups", unit="group"):
         scores, gram = block.scores, block.gram
         means = mean_replicates(scores.sums, scores.sizes, n_resamples, seed).T if resampled else None
-        for part, t in block.chunks(by_cluster=scores.size is not None, width=n_resamples if resampled else 0):
+        for part, t in block.chunks(by_cluster=block.by_cluster, width=n_resamples if resampled else 0):
             a, b = block.a[part], block.b[part]
             both = None if gram is None else gram[a, b]
             lots.append(prepare(t, method, both=both, replicates=None if means is None else differences(means, a, b)))

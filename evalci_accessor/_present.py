@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -51,11 +52,11 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
 
 
 def naive(sample: Sample, *, method: ProportionMethod, alternative: Alternative, confidence_level: float) -> RateResult:
-    """Textbook interval of each group: the totals hold a single cluster a group, and every score counts for itself."""
+    """Textbook interval of each group: every score counts for itself, and weighted ones are clusters of their own."""
     check_option(method, ProportionMethod, "method")
     refuse_open_scale(sample, method)
     result = proportion(sample.totals, method=method, alternative=alternative, confidence_level=confidence_level)
-    warn_missing(sample)
+    warn_missing(dataclasses.replace(sample, n_lost=0))  # there are no clusters to lose
     if method == "wald":
         flat = np.flatnonzero(np.isin(np.ravel(result.estimate), (0, 1)))
         if len(flat):

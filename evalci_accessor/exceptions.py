@@ -78,7 +78,7 @@ class MissingScoreError(ScoreError):
 
 
 class WeightError(EvalCIError):
-    """Weights are missing, negative, infinite, or all zero."""
+    """Weights are missing, negative, infinite, all zero, not the same for an item, or not for this method."""
 
 
 class ClusterError(EvalCIError):

@@ -28,6 +28,7 @@ class DataFrameAccessor(PairedFrameMethods):
         *,
         score: Spec = "score",
         by: Specs | None = None,
+        weights: Spec | None = None,
         method: ProportionMethod = "wilson",
         alternative: Alternative = "two-sided",
         confidence_level: float = 0.95,
@@ -42,6 +43,8 @@ class DataFrameAccessor(PairedFrameMethods):
         by : label, array_like or list of these, optional
             What the rows of the result are: one row a distinct key, in order of first appearance. A missing key is a
             key of its own. (The xarray accessor's ``dim`` has the opposite sense: it names what is reduced.)
+        weights : label or array_like, optional
+            How much each row counts, >= 0, on any scale; a row of weight 0 is absent. They are no counts.
         method : {"wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"}
             Which interval.
         alternative : {"two-sided", "less", "greater"}
@@ -63,6 +66,8 @@ class DataFrameAccessor(PairedFrameMethods):
             A name or array that does not fit.
         ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
             Scores that are text, outside [0, 1], missing, or infinite.
+        WeightError
+            Weights that cannot be used.
 
         See Also
         --------
@@ -71,7 +76,10 @@ class DataFrameAccessor(PairedFrameMethods):
         Notes
         -----
         Wilson: :math:`(p + z^2/2n \pm z\sqrt{p(1-p)/n + z^2/4n^2})/(1 + z^2/n)`. It assumes independent items; with
-        clusters it is too narrow by ``design_effect().width_ratio``. For scores between 0 and 1 it is conservative.
+        clusters it is too narrow by ``design_effect().width_ratio``. For scores between 0 and 1 it is conservative. With weights
+        n is Kish's effective number of rows :math:`(\sum w)^2/\sum w^2`, or :math:`p(1-p)/V` if that is less, with
+        :math:`V = \sum w^2(y-p)^2/(\sum w)^2`; ``"wald"`` uses V itself for scores of 0 and 1. ``std_error`` is
+        :math:`\sqrt{V n/(n-1)}` of the n rows, as survey software has it.
 
         References
         ----------
@@ -92,6 +100,7 @@ class DataFrameAccessor(PairedFrameMethods):
             self._obj,
             score=score,
             by=by,
+            weights=weights,
             method=method,
             alternative=alternative,
             confidence_level=confidence_level,

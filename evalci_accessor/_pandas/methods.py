@@ -32,15 +32,17 @@ def proportion_ci(
     *,
     score: Any,
     by: Any,
+    weights: Any,
     method: ProportionMethod,
     alternative: Alternative,
     confidence_level: float,
     nan_policy: NanPolicy,
 ) -> pd.DataFrame:
     """Textbook intervals, as the accessor's method of that name."""
-    rows = read_rows(data, score, by, None, nan_policy)
+    rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, ESTIMATE_COLUMNS)
-    sample = add_up(data, rows, None)
+    # A weighted row must be seen by itself.
+    sample = add_up(data, rows, None if weights is None else Column(np.arange(len(data)), "row"))
     result = naive(sample, method=method, alternative=alternative, confidence_level=confidence_level)
     return tidy(keys, rate_columns(result, None), rows.n_groups)
 

@@ -39,6 +39,7 @@ class PairedFrameMethods:
         cluster: Spec | None = None,
         score: Spec = "score",
         by: Specs | None = None,
+        weights: Spec | None = None,
         method: PairTestMethod = "auto",
         alternative: Alternative = "two-sided",
         baseline: Hashable = None,
@@ -65,11 +66,15 @@ class PairedFrameMethods:
         by : label, array_like or list of these, optional
             Compare within each distinct key: a row for each key and pair. (The xarray accessor's ``dim`` has the opposite
             sense: it names what is reduced.)
+        weights : label or array_like, optional
+            How much each item counts: >= 0, one weight an item whichever system answers it, on any scale. An item of weight 0 is
+            absent. The estimates become weighted means. Weights are no counts: 2 does not mean that an item was seen twice.
         method : str, default "auto"
             ``"auto"`` is ``"exact"`` without a cluster and ``"icc_averaged"`` with one. For independent items: ``"exact"``,
             ``"midp"``, ``"asymptotic"``, ``"corrected"``. With a cluster: ``"icc_averaged"``, ``"obuchowski"``,
             ``"durkalski"``, ``"yang"``, ``"eliasziw"``, and ``"sign_flip"``, a randomisation test of exchangeable systems.
-            The former refuse a cluster, the latter need one.
+            The former refuse a cluster, the latter need one. Of these ``"asymptotic"`` (then the default), ``"icc_averaged"``,
+            ``"obuchowski"``, ``"durkalski"``, ``"yang"`` and ``"sign_flip"`` take weights.
         alternative : {"two-sided", "less", "greater"}
             About the difference: ``"greater"`` that the first system is better.
         baseline : optional
@@ -91,7 +96,8 @@ class PairedFrameMethods:
         DataFrame
             A row a pair: the keys, ``<factor>_a`` and ``<factor>_b``, ``estimate_a``, ``estimate_b``, ``difference``,
             ``n_pairs`` (items), ``n_clusters``, ``cluster``, the items that ``both_pass``, ``only_a``, ``only_b``,
-            ``both_fail``, ``statistic``, ``pvalue``, ``alternative``, ``null`` (what is tested) and ``method`` (what ran).
+            ``both_fail`` (counts, also under weights), ``statistic``, ``pvalue``, ``alternative``, ``null`` (what is tested) and
+            ``method`` (what ran).
 
         Raises
         ------
@@ -103,8 +109,8 @@ class PairedFrameMethods:
             Scores that are text, outside the method's range, missing, or infinite.
         ClusterError, MissingClusterError
             A single cluster, an item in two clusters, or scores without a cluster id.
-        MethodError
-            Options that do not exist or do not go together.
+        WeightError, MethodError
+            Weights that cannot be used, or that a method does not take; options that do not exist or do not go together.
 
         Warns
         -----
@@ -125,7 +131,8 @@ class PairedFrameMethods:
         :math:`(b - c)^2/(b + c)`. They assume independent items. With clusters the default is Tango's score test at the
         effective sample size :math:`n_k`, averaged over the posterior of the intracluster correlation of the item
         differences; it assumes that clusters are independent and exchangeable given their sizes. Without a discordant item
-        p is 1.
+        p is 1. With weights the asymptotic statistic is :math:`(\sum w d)^2/\sum w^2 d^2`, and the default counts items by Kish's
+        effective numbers.
 
         References
         ----------
@@ -161,23 +168,10 @@ class PairedFrameMethods:
         0  boreal   atlas        0.06      42      30   0.256  icc_averaged
         """
         return _pandas.pairs.mcnemar(
-            self._obj,
-            factor,
-            item=item,
-            cluster=cluster,
-            score=score,
-            by=by,
-            baseline=baseline,
-            pairs=pairs,
-            unmatched=unmatched,
-            nan_policy=nan_policy,
-            options=TestOptions(
-                method=method,
-                alternative=alternative,
-                n_resamples=n_resamples,
-                rng=rng,
-            ),
-        )
+            self._obj, factor, item=item, cluster=cluster, score=score, by=by, weights=weights, baseline=baseline,
+            pairs=pairs, unmatched=unmatched, nan_policy=nan_policy,
+            options=TestOptions(method=method, alternative=alternative, n_resamples=n_resamples, rng=rng),
+        )  # fmt: skip
 
     def diff_ci(
         self,
@@ -188,6 +182,7 @@ class PairedFrameMethods:
         sample: Spec | None = None,
         score: Spec = "score",
         by: Specs | None = None,
+        weights: Spec | None = None,
         margin: float | None = None,
         claim: Claim | None = None,
         method: DiffMethod = "auto",
@@ -219,6 +214,8 @@ class PairedFrameMethods:
         by : label, array_like or list of these, optional
             Compare within each distinct key: a row for each key and pair. (The xarray accessor's ``dim`` has the opposite
             sense: it names what is reduced.)
+        weights : label or array_like, optional
+            How much each item counts, as in `mcnemar`.
         margin : float, optional
             Difference >= 0, in the units of the scores, up to which one system counts as no worse, or the two as the same.
         claim : {"superiority", "noninferiority", "equivalence"}, optional
@@ -227,7 +224,8 @@ class PairedFrameMethods:
         method : str, default "auto"
             ``"auto"`` is, for scores of 0 and 1, ``"tango"`` without a cluster and ``"icc_averaged"`` with one, and for others
             ``"cr2"`` (t with Satterthwaite's degrees of freedom). Further, for independent items: ``"newcombe"``,
-            ``"bonett_price"``, ``"agresti_min"``; for all: ``"cr0"``, ``"cr1"``, ``"cr3"``, ``"bootstrap_percentile"``.
+            ``"bonett_price"``, ``"agresti_min"`` (not with weights); for all: ``"cr0"``, ``"cr1"``, ``"cr3"``,
+            ``"bootstrap_percentile"``.
         alternative : {"two-sided", "less", "greater"}
             About the difference: ``"greater"`` that the first system is better, with a lower limit only; ``"less"`` with an
             upper one.
@@ -252,9 +250,10 @@ class PairedFrameMethods:
         DataFrame
             A row a pair: the keys, ``<factor>_a`` and ``<factor>_b``, ``estimate_a``, ``estimate_b``, ``difference``,
             ``std_error``, ``ci_low``, ``ci_high``, ``n_pairs`` (items), ``n_clusters``, ``cluster``, ``both_pass``,
-            ``only_a``, ``only_b``, ``both_fail`` (items; nan where scores are not 0 or 1), ``statistic``, ``pvalue`` (of no
-            difference), ``alternative``, ``margin``, ``claim``, ``verdict`` (superior, inferior, noninferior, equivalent,
-            different or inconclusive, said of the first system), ``pvalue_verdict``, ``method`` and ``confidence_level``.
+            ``only_a``, ``only_b``, ``both_fail`` (items, counted without weights; nan where scores are not 0 or 1),
+            ``statistic``, ``pvalue`` (of no difference), ``alternative``, ``margin``, ``claim``, ``verdict`` (superior, inferior,
+            noninferior, equivalent, different or inconclusive, said of the first system), ``pvalue_verdict``, ``method`` and
+            ``confidence_level``.
 
         Raises
         ------
@@ -266,8 +265,8 @@ class PairedFrameMethods:
             Scores that are text, outside the method's range, missing, or infinite.
         ClusterError, MissingClusterError
             A single cluster, an item in two clusters, or scores without a cluster id.
-        MethodError
-            Options that do not exist or do not go together.
+        WeightError, MethodError
+            Weights that cannot be used, or that a method does not take; options that do not exist or do not go together.
 
         Warns
         -----
@@ -288,6 +287,9 @@ class PairedFrameMethods:
         are independent and exchangeable given their sizes. The verdict is given where ``pvalue_verdict`` is at most
         1 - ``confidence_level``: of one one-sided test for noninferiority, and for superiority by more than a margin; of both
         one-sided tests (TOST) for equivalence. It takes more as better (else pass 1 - score); pairs are not corrected for.
+
+        With weights sizes are sums of weights, and items count as Kish's effective number :math:`(\sum w)^2/\sum w^2` of them, or
+        fewer where heavy items disagree more.
 
         References
         ----------
@@ -317,27 +319,13 @@ class PairedFrameMethods:
         0  boreal   atlas        0.06  -0.045    0.165  noninferiority  noninferior
         """
         return _pandas.pairs.diff_ci(
-            self._obj,
-            factor,
-            item=item,
-            cluster=cluster,
-            sample=sample,
-            score=score,
-            by=by,
-            baseline=baseline,
-            pairs=pairs,
-            unmatched=unmatched,
-            nan_policy=nan_policy,
+            self._obj, factor, item=item, cluster=cluster, sample=sample, score=score, by=by, weights=weights,
+            baseline=baseline, pairs=pairs, unmatched=unmatched, nan_policy=nan_policy,
             options=DiffOptions(
-                method=method,
-                alternative=alternative,
-                margin=margin,
-                claim=claim,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
-                rng=rng,
+                method=method, alternative=alternative, margin=margin, claim=claim, confidence_level=confidence_level,
+                n_resamples=n_resamples, rng=rng,
             ),
-        )
+        )  # fmt: skip
 
     def compare(
         self,
@@ -348,6 +336,7 @@ class PairedFrameMethods:
         sample: Spec | None = None,
         score: Spec = "score",
         by: Specs | None = None,
+        weights: Spec | None = None,
         baseline: Hashable = None,
         pairs: Pairs | None = None,
         method: DiffMethod = "auto",
@@ -364,11 +353,11 @@ class PairedFrameMethods:
 
         Parameters
         ----------
-        factor, item, cluster, sample, score, by, baseline, pairs, method
+        factor, item, cluster, sample, score, by, weights, baseline, pairs, method
             As in `diff_ci`.
         test : {"auto", "exact", "midp", "interval"}
             Where p-values come from: McNemar's exact test or its mid-p, for independent items and scores of 0 and 1, or the
-            law of the interval. ``"auto"`` is ``"exact"`` where it applies.
+            law of the interval. ``"auto"`` is ``"exact"`` where it applies, without weights.
         correction : {"holm", "hochberg", "bonferroni", "bh", "by", "none"}
             Of the p-values for their number: ``"holm"`` bounds the chance of any false finding, ``"bh"`` the expected share
             of false ones.
@@ -426,24 +415,10 @@ class PairedFrameMethods:
         2   atlas   boreal      -0.060  -0.165    0.045       0.351
         """
         return _pandas.pairs.compare(
-            self._obj,
-            factor,
-            item=item,
-            cluster=cluster,
-            sample=sample,
-            score=score,
-            by=by,
-            baseline=baseline,
-            pairs=pairs,
-            correction_within=correction_within,
-            unmatched=unmatched,
-            nan_policy=nan_policy,
+            self._obj, factor, item=item, cluster=cluster, sample=sample, score=score, by=by, weights=weights,
+            baseline=baseline, pairs=pairs, correction_within=correction_within, unmatched=unmatched, nan_policy=nan_policy,
             options=CompareOptions(
-                method=method,
-                test=test,
-                correction=correction,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
+                method=method, test=test, correction=correction, confidence_level=confidence_level, n_resamples=n_resamples,
                 rng=rng,
             ),
-        )
+        )  # fmt: skip

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._ids import Groups, encode, group_rows
-from evalci_accessor._matching import Entries, Names, Request, match, refuse_graded
+from evalci_accessor._entries import Entries, Names, Request
+from evalci_accessor._ids import Codes, Groups, encode, group_rows
+from evalci_accessor._matching import match, refuse_graded
 from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
 from evalci_accessor._pairing import (
     Matched,
@@ -38,7 +39,7 @@ from evalci_accessor._scores import to_float
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._warn import plain
 from evalci_accessor.exceptions import AmbiguousNameError, EvalCIError, MethodError
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats._validate import FloatArray, IntArray
 
 
 def mcnemar(
@@ -49,6 +50,7 @@ def mcnemar(
     cluster: Any,
     score: Any,
     by: Any,
+    weights: Any,
     baseline: Any,
     pairs: Any,
     unmatched: Unmatched,
@@ -56,7 +58,7 @@ def mcnemar(
     options: TestOptions,
 ) -> pd.DataFrame:
     """Do two systems differ, as the accessor's method of that name."""
-    found = find_columns(data, factor, item, cluster, None, score, by)
+    found = find_columns(data, factor, item, cluster, None, score, by, weights)
     paired = read_pairs(data, found, baseline, pairs, unmatched, nan_policy, MCNEMAR_COLUMNS, averages=False)
     refuse_graded(paired.matched)
     return _tidy(paired, mcnemar_columns(paired.matched, options))
@@ -71,6 +73,7 @@ def diff_ci(
     sample: Any,
     score: Any,
     by: Any,
+    weights: Any,
     baseline: Any,
     pairs: Any,
     unmatched: Unmatched,
@@ -78,7 +81,7 @@ def diff_ci(
     options: DiffOptions,
 ) -> pd.DataFrame:
     """By how much two systems differ, as the accessor's method of that name."""
-    found = find_columns(data, factor, item, cluster, sample, score, by)
+    found = find_columns(data, factor, item, cluster, sample, score, by, weights)
     paired = read_pairs(data, found, baseline, pairs, unmatched, nan_policy, DIFF_COLUMNS, averages=True)
     return _tidy(paired, diff_columns(paired.matched, options))
 
@@ -92,6 +95,7 @@ def compare(
     sample: Any,
     score: Any,
     by: Any,
+    weights: Any,
     baseline: Any,
     pairs: Any,
     correction_within: Any,
@@ -100,7 +104,7 @@ def compare(
     options: CompareOptions,
 ) -> pd.DataFrame:
     """All pairs in one table, as the accessor's method of that name."""
-    found = find_columns(data, factor, item, cluster, sample, score, by)
+    found = find_columns(data, factor, item, cluster, sample, score, by, weights)
     paired = read_pairs(data, found, baseline, pairs, unmatched, nan_policy, COMPARE_COLUMNS, averages=True)
     codes = {label: group_rows([values], [str(label)]).codes for label, values in paired.keys.items()}
     family = families(correction_within, codes, len(paired.matched.tables), "by")
@@ -118,6 +122,7 @@ class Found:
     sample: Column | None
     score: Column
     keys: list[Column]
+    weights: Column | None
 
     def names(self, averages: bool) -> Names:
         """Their names, for messages."""
@@ -125,6 +130,7 @@ class Found:
             score=self.score.name, factor=self.factor.name, item=[item.name for item in self.items], averages=averages,
             cluster=None if self.cluster is None else self.cluster.name,
             sample=None if self.sample is None else self.sample.name, entries="rows",
+            weights=None if self.weights is None else self.weights.name,
         )  # fmt: skip
 
 
@@ -146,7 +152,9 @@ class Paired:
     systems: pd.Series
 
 
-def find_columns(data: Frame, factor: Any, item: Any, cluster: Any, sample: Any, score: Any, by: Any) -> Found:
+def find_columns(
+    data: Frame, factor: Any, item: Any, cluster: Any, sample: Any, score: Any, by: Any, weights: Any = None
+) -> Found:
     """Find what the caller named; no name plays two parts."""
     if isinstance(factor, list):
         raise MethodError(
@@ -158,6 +166,7 @@ def find_columns(data: Frame, factor: Any, item: Any, cluster: Any, sample: Any,
     if not items:
         raise MethodError("item= names nothing; name what tells the questions apart, the same for all systems.")
     parts = {"factor": [factor], "item": items, "cluster": [cluster], "sample": [sample], "score": [score], "by": keys}
+    parts["weights"] = [weights]
     # Arrays and Series have no name to compare; the caller knows them apart.
     refuse_same_part({part: [name for name in names if isinstance(name, (str, int))] for part, names in parts.items()})
     return Found(
@@ -167,6 +176,7 @@ def find_columns(data: Frame, factor: Any, item: Any, cluster: Any, sample: Any,
         sample=None if sample is None else find(data, sample, "sample"),
         score=find(data, score, "score"),
         keys=[find(data, spec, "by") for spec in keys],
+        weights=None if weights is None else find(data, weights, "weights"),
     )
 
 
@@ -183,14 +193,14 @@ def read_pairs(
 ) -> Paired:
     """Leave out the systems that no pair names, and match the items of the others."""
     factor, names = found.factor, found.names(averages)
-    coded = encode(factor.values, factor.name)
-    refuse_missing_factor(coded.codes, factor.name, lambda row: _row(data, row))
+    weights = None if found.weights is None else to_float(found.weights.values, found.weights.name)
+    coded, at = _of_somebody(data, factor, weights)
     codes, labels, first = by_appearance(coded)
+    first = first if at is None else at[first]
     taking, chosen = taking_part(choose_pairs(labels, factor.name, baseline, pairs))
-    at = None
     if len(taking) < len(labels):
-        at = np.flatnonzero(np.isin(codes, taking))
-        codes = np.searchsorted(taking, codes[at])
+        part = np.flatnonzero(np.isin(codes, taking))
+        codes, at = np.searchsorted(taking, codes[part]), part if at is None else at[part]
     rows = _rows(found.keys, at)
     keys = key_columns(rows, (*_own_names(names.factor, reserved), *reserved))
     # What by= names is the same within a row of the answer, so no items share it there.
@@ -208,7 +218,7 @@ def read_pairs(
     entries = Entries(
         scores=to_float(_take(found.score.values, at), names.score),
         groups=np.zeros(len(codes), dtype=np.int64) if rows.groups is None else rows.groups.codes,
-        systems=codes, items=items.codes, n_items=items.size, clusters=cluster,
+        systems=codes, items=items.codes, n_items=items.size, clusters=cluster, weights=_take(weights, at),
         samples=None if found.sample is None else encode_ids(_take(found.sample.values, at), found.sample.name),
         where=lambda row: _row(data, row if at is None else int(at[row])), others=lambda: _others(data, found, at),
     )  # fmt: skip
@@ -216,6 +226,15 @@ def read_pairs(
     return Paired(
         matched=match(entries, request, nan_policy), keys=keys, systems=systems.iloc[first[taking]].reset_index(drop=True)
     )
+
+
+def _of_somebody(data: Frame, factor: Column, weights: FloatArray | None) -> tuple[Codes, IntArray | None]:
+    """Codes of the systems, and the rows that they are of: all (None), unless rows of weight 0 say not whose they are."""
+    coded = encode(factor.values, factor.name)
+    told = coded.codes if weights is None else np.where(weights == 0, 0, coded.codes)
+    refuse_missing_factor(told, factor.name, lambda row: _row(data, row))
+    at = np.flatnonzero(coded.codes >= 0)
+    return (coded, None) if len(at) == len(told) else (dataclasses.replace(coded, codes=coded.codes[at]), at)
 
 
 def _own_names(factor: str, reserved: tuple[str, ...]) -> tuple[str, str]:
@@ -234,7 +253,7 @@ def _row(data: Frame, row: int) -> str:
 
 
 def _take(values: Any, at: IntArray | None) -> Any:
-    if at is None:
+    if at is None or values is None:
         return values
     return values.iloc[at] if isinstance(values, pd.Series) else values[at]
 
@@ -253,6 +272,7 @@ def _rows(keys: list[Column], at: IntArray | None) -> Rows:
 def _others(data: Frame, found: Found, at: IntArray | None) -> Iterable[tuple[str, IntArray]]:
     """Columns and index levels without a part in the call that hold ids rather than measurements."""
     taken = {c.label for c in (found.factor, *found.items, found.cluster, found.sample, found.score, *found.keys) if c}
+    taken |= {found.weights.label} if found.weights else set()
     columns = columns_of(data)
     levels = [name for name in data.index.names if name is not None and name not in columns]
     for name in (*columns[~columns.duplicated(keep=False)], *levels):

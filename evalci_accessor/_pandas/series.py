@@ -35,6 +35,7 @@ class SeriesAccessor:
         self,
         *,
         by: Specs | None = None,
+        weights: Spec | None = None,
         method: ProportionMethod = "wilson",
         alternative: Alternative = "two-sided",
         confidence_level: float = 0.95,
@@ -46,7 +47,7 @@ class SeriesAccessor:
         ----------
         by : label, array_like or list of these, optional
             What the rows of the result are: an index level, a Series with the same index, or an array by position.
-        method, alternative, confidence_level, nan_policy
+        weights, method, alternative, confidence_level, nan_policy
             As in `DataFrameAccessor.proportion_ci`, whose formula, assumption and source hold here too.
 
         Returns
@@ -70,6 +71,7 @@ class SeriesAccessor:
             self._obj,
             score=self._obj,
             by=by,
+            weights=weights,
             method=method,
             alternative=alternative,
             confidence_level=confidence_level,
@@ -192,6 +194,7 @@ class SeriesAccessor:
         item: Specs,
         cluster: Spec | None = None,
         by: Specs | None = None,
+        weights: Spec | None = None,
         method: PairTestMethod = "auto",
         alternative: Alternative = "two-sided",
         baseline: Hashable = None,
@@ -205,7 +208,7 @@ class SeriesAccessor:
 
         Parameters
         ----------
-        factor, item, cluster, by
+        factor, item, cluster, by, weights
             Index levels, Series with the same index, or arrays by position.
         method, alternative, baseline, pairs, unmatched, nan_policy, n_resamples, rng
             As in `DataFrameAccessor.mcnemar`, whose formula, assumption and sources hold here too.
@@ -238,6 +241,7 @@ class SeriesAccessor:
             cluster=cluster,
             score=self._obj,
             by=by,
+            weights=weights,
             baseline=baseline,
             pairs=pairs,
             unmatched=unmatched,
@@ -258,6 +262,7 @@ class SeriesAccessor:
         cluster: Spec | None = None,
         sample: Spec | None = None,
         by: Specs | None = None,
+        weights: Spec | None = None,
         margin: float | None = None,
         claim: Claim | None = None,
         method: DiffMethod = "auto",
@@ -274,7 +279,7 @@ class SeriesAccessor:
 
         Parameters
         ----------
-        factor, item, cluster, sample, by
+        factor, item, cluster, sample, by, weights
             Index levels, Series with the same index, or arrays by position.
         margin, claim, method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy, n_resamples, rng
             As in `DataFrameAccessor.diff_ci`, whose formula, assumption and sources hold here too.
@@ -308,6 +313,7 @@ class SeriesAccessor:
             sample=sample,
             score=self._obj,
             by=by,
+            weights=weights,
             baseline=baseline,
             pairs=pairs,
             unmatched=unmatched,
@@ -331,6 +337,7 @@ class SeriesAccessor:
         cluster: Spec | None = None,
         sample: Spec | None = None,
         by: Specs | None = None,
+        weights: Spec | None = None,
         baseline: Hashable = None,
         pairs: Pairs | None = None,
         method: DiffMethod = "auto",
@@ -347,7 +354,7 @@ class SeriesAccessor:
 
         Parameters
         ----------
-        factor, item, cluster, sample, by
+        factor, item, cluster, sample, by, weights
             Index levels, Series with the same index, or arrays by position.
         baseline, pairs, method, test, correction, correction_within, confidence_level, unmatched, nan_policy, n_resamples, rng
             As in `DataFrameAccessor.compare`, whose formula, assumption and sources hold here too.
@@ -381,6 +388,7 @@ class SeriesAccessor:
             sample=sample,
             score=self._obj,
             by=by,
+            weights=weights,
             baseline=baseline,
             pairs=pairs,
             correction_within=correction_within,

@@ -29,6 +29,7 @@ class DatasetAccessor(PairedDatasetMethods):
         *,
         score: Spec = "score",
         dim: Dims = None,
+        weights: Spec | None = None,
         method: ProportionMethod = "wilson",
         alternative: Alternative = "two-sided",
         confidence_level: float = 0.95,
@@ -43,6 +44,8 @@ class DatasetAccessor(PairedDatasetMethods):
         dim : name, list of names or ..., optional
             What is reduced; every other dim is kept. It may be left out where the scores have one dim. (The frame's ``by``
             has the opposite sense: it names what is kept.)
+        weights : name or DataArray, optional
+            How much each cell counts, >= 0, on any scale; a cell of weight 0 is absent. They are no counts.
         method : {"wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"}
             Which interval.
         alternative : {"two-sided", "less", "greater"}
@@ -66,6 +69,8 @@ class DatasetAccessor(PairedDatasetMethods):
             A name, dim or array that does not fit.
         ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
             Scores that are text, outside [0, 1], missing, or infinite.
+        WeightError
+            Weights that cannot be used.
 
         See Also
         --------
@@ -74,7 +79,8 @@ class DatasetAccessor(PairedDatasetMethods):
         Notes
         -----
         Wilson: :math:`(p + z^2/2n \pm z\sqrt{p(1-p)/n + z^2/4n^2})/(1 + z^2/n)`. It assumes independent items; with
-        clusters it is too narrow by ``design_effect().width_ratio``.
+        clusters it is too narrow by ``design_effect().width_ratio``. With weights n is an effective number of cells, as in
+        `DataFrameAccessor.proportion_ci`.
 
         References
         ----------
@@ -92,6 +98,7 @@ class DatasetAccessor(PairedDatasetMethods):
             self._obj,
             score=score,
             dim=dim,
+            weights=weights,
             method=method,
             alternative=alternative,
             confidence_level=confidence_level,

@@ -37,6 +37,7 @@ class DataArrayAccessor:
         self,
         *,
         dim: Dims = None,
+        weights: Spec | None = None,
         method: ProportionMethod = "wilson",
         alternative: Alternative = "two-sided",
         confidence_level: float = 0.95,
@@ -46,7 +47,7 @@ class DataArrayAccessor:
 
         Parameters
         ----------
-        dim, method, alternative, confidence_level, nan_policy
+        dim, weights, method, alternative, confidence_level, nan_policy
             As in `DatasetAccessor.proportion_ci`, whose formula, assumption and source hold here too.
 
         Returns
@@ -70,6 +71,7 @@ class DataArrayAccessor:
             self._obj,
             score=None,
             dim=dim,
+            weights=weights,
             method=method,
             alternative=alternative,
             confidence_level=confidence_level,
@@ -185,6 +187,7 @@ class DataArrayAccessor:
         item: Specs | None = None,
         cluster: Spec | None = None,
         dim: Dims = None,
+        weights: Spec | None = None,
         method: PairTestMethod = "auto",
         alternative: Alternative = "two-sided",
         baseline: Hashable = None,
@@ -199,7 +202,7 @@ class DataArrayAccessor:
 
         Parameters
         ----------
-        factor, item, cluster, dim
+        factor, item, cluster, dim, weights
             Dims, coordinates of the scores, or DataArrays along their dims.
         method, alternative, baseline, pairs, unmatched, nan_policy, layout, n_resamples, rng
             As in `DatasetAccessor.mcnemar`, whose formula, assumption and sources hold here too.
@@ -228,6 +231,7 @@ class DataArrayAccessor:
             cluster=cluster,
             score=None,
             dim=dim,
+            weights=weights,
             baseline=baseline,
             pairs=pairs,
             unmatched=unmatched,
@@ -249,6 +253,7 @@ class DataArrayAccessor:
         cluster: Spec | None = None,
         sample: Specs | None = None,
         dim: Dims = None,
+        weights: Spec | None = None,
         margin: float | None = None,
         claim: Claim | None = None,
         method: DiffMethod = "auto",
@@ -266,7 +271,7 @@ class DataArrayAccessor:
 
         Parameters
         ----------
-        factor, item, cluster, sample, dim
+        factor, item, cluster, sample, dim, weights
             Dims, coordinates of the scores, or DataArrays along their dims.
         margin, claim, method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy, layout, n_resamples, rng
             As in `DatasetAccessor.diff_ci`, whose formula, assumption and sources hold here too.
@@ -296,6 +301,7 @@ class DataArrayAccessor:
             sample=sample,
             score=None,
             dim=dim,
+            weights=weights,
             baseline=baseline,
             pairs=pairs,
             unmatched=unmatched,
@@ -320,6 +326,7 @@ class DataArrayAccessor:
         cluster: Spec | None = None,
         sample: Specs | None = None,
         dim: Dims = None,
+        weights: Spec | None = None,
         baseline: Hashable = None,
         pairs: Pairs | None = None,
         method: DiffMethod = "auto",
@@ -337,7 +344,7 @@ class DataArrayAccessor:
 
         Parameters
         ----------
-        factor, item, cluster, sample, dim
+        factor, item, cluster, sample, dim, weights
             Dims, coordinates of the scores, or DataArrays along their dims.
         baseline, pairs, method, test, correction, correction_within
             As in `DatasetAccessor.compare`.
@@ -369,6 +376,7 @@ class DataArrayAccessor:
             sample=sample,
             score=None,
             dim=dim,
+            weights=weights,
             baseline=baseline,
             pairs=pairs,
             correction_within=correction_within,

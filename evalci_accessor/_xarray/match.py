@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from evalci_accessor._entries import Entries, Grid, Request
 from evalci_accessor._ids import Codes, encode
-from evalci_accessor._matching import Entries, Grid, Request, assemble, find_sentinel, match
+from evalci_accessor._matching import assemble, find_sentinel, match
 from evalci_accessor._pairing import (
     Matched,
     by_appearance,
@@ -21,9 +22,11 @@ from evalci_accessor._pairing import (
     refuse_missing_factor,
     taking_part,
 )
+from evalci_accessor._scores import checked_weights
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._warn import examples, plain
 from evalci_accessor._xarray.dims import Named
+from evalci_accessor._xarray.item_weights import item_weights
 from evalci_accessor._xarray.parts import Parts
 from evalci_accessor._xarray.reduce import Cells, codes_of, describe, ids_of, read_cells
 from evalci_accessor.exceptions import PairingError
@@ -74,9 +77,10 @@ def read_pairs(
     if len(at) < len(codes):
         array = array.isel({parts.systems: at})
     array = array.transpose(*parts.kept, parts.systems, *parts.items, *parts.repeats)
-    cells = read_cells(Named(array, names.score), (*parts.items, *parts.repeats), None, nan_policy)
     shape = tuple(array.sizes[d] for d in parts.kept)
     items, clustering = _item_codes(parts), None
+    weights = None if parts.weights is None else item_weights(parts, array, at, items)
+    cells = read_cells(Named(array, names.score), (*parts.items, *parts.repeats), weights, nan_policy)
     if parts.cluster is not None:
         clustering = encode(ids_of(parts.cluster.array), parts.cluster.name)
     request = Request(
@@ -90,9 +94,9 @@ def read_pairs(
     )
     systems = np.searchsorted(taking, codes[at])
     if (items.codes >= 0).all() and pd.Index(items.codes).is_unique:
-        matched = assemble(_dense(block, items.codes, clusters), request)
+        matched = assemble(_dense(block, items.codes, clusters, weights), request)
     else:
-        matched = match(_entries(parts, array, block, systems, items, clusters, clustering), request, nan_policy)
+        matched = match(_entries(parts, array, block, systems, items, clusters, clustering, weights), request, nan_policy)
         matched = dataclasses.replace(matched, repeats=block.repeats)
     return Paired(
         matched=matched, score=parts.score.array, factor=names.factor, kept=parts.kept, shape=shape,
@@ -120,7 +124,7 @@ class Block:
     means : ndarray of float, shape (H, L, I)
         nan where there is no score; L are the labels along the factor's dim.
     missing : ndarray of int, shape (H, L, I), or None
-        Scores that were left out.
+        Scores that were missing and left out.
     counts : ndarray of int, shape (H, L, I), or None
         Cells that each mean is over; None where it is the same everywhere.
     repeats : int
@@ -141,17 +145,18 @@ def _block(cells: Cells, parts: Parts, n_groups: int, n_labels: int, n_items: in
     values = cells.values.reshape(*shape, repeats)
     missing = None if cells.missing is None else cells.missing.reshape(values.shape)
     counts: Any = repeats
-    if missing is not None:
-        values, counts = np.where(missing, 0.0, values), repeats - missing.sum(axis=-1)
+    if cells.keep is not None:  # not those of weight 0 either
+        keep = cells.keep.reshape(values.shape)
+        values, counts = np.where(keep, values, 0.0), keep.sum(axis=-1)
     sums = values[..., 0].astype(np.float64) if repeats == 1 else values.sum(axis=-1, dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        means = sums if repeats == 1 and missing is None else np.where(counts > 0, sums, np.nan) / counts
+        means = sums if repeats == 1 and cells.keep is None else np.where(counts > 0, sums, np.nan) / counts
     sentinel = None
     if cells.score_range[0] < 0:
         sentinel = find_sentinel(cells.values.ravel() if cells.keep is None else cells.values[cells.keep])
     return Block(
         means=means, missing=None if missing is None else missing.sum(axis=-1), sentinel=sentinel,
-        repeats=int(np.max(counts, initial=1)), counts=None if missing is None else counts,
+        repeats=int(np.max(counts, initial=1)), counts=None if cells.keep is None else counts,
     )  # fmt: skip
 
 
@@ -180,12 +185,12 @@ def _cluster_codes(cells: Cells, cluster: Named, coded: Codes, block: Block) -> 
     return spread.reshape(n_groups, n_labels, n_items, -1)[:, 0, :, 0]
 
 
-def _dense(block: Block, items: IntArray, clusters: IntArray | None) -> Grid:
+def _dense(block: Block, items: IntArray, clusters: IntArray | None, weights: Named | None) -> Grid:
     """Tables straight from the cells: labels and items occur once."""
     means = block.means.transpose(0, 2, 1)
     shape = (means.shape[0], means.shape[1])
     held = np.ones(shape, dtype=np.bool_)
-    if block.missing is not None:
+    if block.counts is not None:
         held[...] = (~np.isnan(means)).any(axis=2)  # items that nobody has are no items
     groups, at = np.nonzero(held)
     lost, n_missing = None, np.zeros(block.means.shape[:2], dtype=np.int64)
@@ -193,7 +198,9 @@ def _dense(block: Block, items: IntArray, clusters: IntArray | None) -> Grid:
         lost, n_missing = block.missing.transpose(0, 2, 1)[held] > 0, block.missing.sum(axis=2)
     return Grid(
         means=means.reshape(len(at), means.shape[2]) if held.all() else means[held], lost=lost, items=items[at], groups=groups,
-        clusters=None if clusters is None else clusters[held], repeats=block.repeats, n_missing=n_missing,
+        clusters=None if clusters is None else clusters[held],
+        weights=None if weights is None else checked_weights(weights.array.data.ravel(), weights.name, str).reshape(shape)[held],
+        repeats=block.repeats, n_missing=n_missing,
         sentinel=block.sentinel, counts=None if block.counts is None else block.counts.transpose(0, 2, 1)[held],
     )  # fmt: skip
 
@@ -206,6 +213,7 @@ def _entries(
     items: Codes,
     clusters: IntArray | None,
     clustering: Codes | None,
+    weights: Named | None,
 ) -> Entries:
     """One entry a cell: for items that occur twice, which then are refused unless only one of the two has a score."""
     shape = block.means.shape
@@ -215,6 +223,7 @@ def _entries(
     return Entries(
         scores=block.means.ravel(), groups=group, systems=systems[label], items=items.codes[item],
         n_items=items.size, samples=None,
+        weights=None if weights is None else weights.array.data.reshape(shape[0], shape[2])[group, item],
         clusters=None if clusters is None or clustering is None
         else dataclasses.replace(clustering, codes=clusters[group, item]),
         where=lambda i: describe(array, dims, sizes, i),

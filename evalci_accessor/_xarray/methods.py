@@ -33,6 +33,7 @@ def proportion_ci(
     *,
     score: Any,
     dim: Dims,
+    weights: Any,
     method: ProportionMethod,
     alternative: Alternative,
     confidence_level: float,
@@ -40,8 +41,15 @@ def proportion_ci(
 ) -> xr.Dataset:
     """Textbook intervals, as the accessor's method of that name."""
     scores = score_of(data, score)
-    cells = read_cells(scores, named_dims(scores.array, dim, None), None, nan_policy)
-    result = naive(add_up(cells, None), method=method, alternative=alternative, confidence_level=confidence_level)
+    reduced = named_dims(scores.array, dim, None)
+    if weights is None:
+        sample = add_up(cells := read_cells(scores, reduced, None, nan_policy), None)
+    else:  # a weighted cell must be seen by itself
+        cells = read_cells(scores, reduced, find(data, weights, "weights"), nan_policy)
+        shape = tuple(scores.array.sizes[d] for d in reduced)
+        own = xr.DataArray(np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape), dims=reduced)
+        sample = add_up(cells, Named(own, "cell"))
+    result = naive(sample, method=method, alternative=alternative, confidence_level=confidence_level)
     return wrap(cells, rate_columns(result, None))
 
 

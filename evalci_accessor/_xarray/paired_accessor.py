@@ -40,6 +40,7 @@ class PairedDatasetMethods:
         cluster: Spec | None = None,
         score: Spec = "score",
         dim: Dims = None,
+        weights: Spec | None = None,
         method: PairTestMethod = "auto",
         alternative: Alternative = "two-sided",
         baseline: Hashable = None,
@@ -67,6 +68,9 @@ class PairedDatasetMethods:
         dim : name, list of names or ..., optional
             What is reduced; by default the dims of the items. Every other dim is kept. (The frame's ``by`` has the opposite
             sense: it names what is kept.)
+        weights : name or DataArray, optional
+            How much each item counts, as in `DataFrameAccessor.mcnemar`: along the items, the dims that stay, or both; along the
+            systems or repeats only if it is the same there.
         layout : {"pair", "square"}
             One dim ``pair`` with the systems as coordinates ``<factor>_a`` and ``<factor>_b`` along it, or two dims of these
             names, of all ordered pairs unless ``baseline`` or ``pairs`` name them.
@@ -91,8 +95,8 @@ class PairedDatasetMethods:
             Scores that are text, outside the method's range, missing, or infinite.
         ClusterError, MissingClusterError
             A single cluster, an item in two clusters, or scores without a cluster id.
-        MethodError
-            Options that do not exist or do not go together.
+        WeightError, MethodError
+            Weights that cannot be used, or that a method does not take; options that do not exist or do not go together.
 
         Warns
         -----
@@ -147,24 +151,10 @@ class PairedDatasetMethods:
         array([0.256, 0.176, 0.011])
         """
         return _xarray.pairs.mcnemar(
-            self._obj,
-            factor,
-            item=item,
-            cluster=cluster,
-            score=score,
-            dim=dim,
-            baseline=baseline,
-            pairs=pairs,
-            unmatched=unmatched,
-            nan_policy=nan_policy,
-            layout=layout,
-            options=TestOptions(
-                method=method,
-                alternative=alternative,
-                n_resamples=n_resamples,
-                rng=rng,
-            ),
-        )
+            self._obj, factor, item=item, cluster=cluster, score=score, dim=dim, weights=weights, baseline=baseline,
+            pairs=pairs, unmatched=unmatched, nan_policy=nan_policy, layout=layout,
+            options=TestOptions(method=method, alternative=alternative, n_resamples=n_resamples, rng=rng),
+        )  # fmt: skip
 
     def diff_ci(
         self,
@@ -175,6 +165,7 @@ class PairedDatasetMethods:
         sample: Specs | None = None,
         score: Spec = "score",
         dim: Dims = None,
+        weights: Spec | None = None,
         margin: float | None = None,
         claim: Claim | None = None,
         method: DiffMethod = "auto",
@@ -207,6 +198,9 @@ class PairedDatasetMethods:
         dim : name, list of names or ..., optional
             What is reduced; by default the dims of the items and of the samples. Every other dim is kept. (The frame's
             ``by`` has the opposite sense: it names what is kept.)
+        weights : name or DataArray, optional
+            How much each item counts, as in `DataFrameAccessor.mcnemar`: along the items, the dims that stay, or both; along the
+            systems or repeats only if it is the same there.
         layout : {"pair", "square"}
             One dim ``pair`` with the systems as coordinates ``<factor>_a`` and ``<factor>_b`` along it, or two dims of these
             names, of all ordered pairs unless ``baseline`` or ``pairs`` name them.
@@ -233,8 +227,8 @@ class PairedDatasetMethods:
             Scores that are text, outside the method's range, missing, or infinite.
         ClusterError, MissingClusterError
             A single cluster, an item in two clusters, or scores without a cluster id.
-        MethodError
-            Options that do not exist or do not go together.
+        WeightError, MethodError
+            Weights that cannot be used, or that a method does not take; options that do not exist or do not go together.
 
         Warns
         -----
@@ -285,28 +279,13 @@ class PairedDatasetMethods:
                [-0.075, -0.135,    nan]])
         """
         return _xarray.pairs.diff_ci(
-            self._obj,
-            factor,
-            item=item,
-            cluster=cluster,
-            sample=sample,
-            score=score,
-            dim=dim,
-            baseline=baseline,
-            pairs=pairs,
-            unmatched=unmatched,
-            nan_policy=nan_policy,
-            layout=layout,
+            self._obj, factor, item=item, cluster=cluster, sample=sample, score=score, dim=dim, weights=weights,
+            baseline=baseline, pairs=pairs, unmatched=unmatched, nan_policy=nan_policy, layout=layout,
             options=DiffOptions(
-                method=method,
-                alternative=alternative,
-                margin=margin,
-                claim=claim,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
-                rng=rng,
+                method=method, alternative=alternative, margin=margin, claim=claim, confidence_level=confidence_level,
+                n_resamples=n_resamples, rng=rng,
             ),
-        )
+        )  # fmt: skip
 
     def compare(
         self,
@@ -317,6 +296,7 @@ class PairedDatasetMethods:
         sample: Specs | None = None,
         score: Spec = "score",
         dim: Dims = None,
+        weights: Spec | None = None,
         baseline: Hashable = None,
         pairs: Pairs | None = None,
         method: DiffMethod = "auto",
@@ -349,9 +329,12 @@ class PairedDatasetMethods:
         dim : name, list of names or ..., optional
             What is reduced; by default the dims of the items and of the samples. Every other dim is kept. (The frame's
             ``by`` has the opposite sense: it names what is kept.)
+        weights : name or DataArray, optional
+            How much each item counts, as in `DataFrameAccessor.mcnemar`: along the items, the dims that stay, or both; along the
+            systems or repeats only if it is the same there.
         test : {"auto", "exact", "midp", "interval"}
             Where p-values come from: McNemar's exact test or its mid-p, for independent items and scores of 0 and 1, or the
-            law of the interval. ``"auto"`` is ``"exact"`` where it applies.
+            law of the interval. ``"auto"`` is ``"exact"`` where it applies, without weights.
         correction : {"holm", "hochberg", "bonferroni", "bh", "by", "none"}
             Of the p-values for their number: ``"holm"`` bounds the chance of any false finding, ``"bh"`` the expected share
             of false ones.
@@ -410,25 +393,11 @@ class PairedDatasetMethods:
         (['boreal', 'atlas', 'atlas'], [0.034, 0.351, 0.351])
         """
         return _xarray.pairs.compare(
-            self._obj,
-            factor,
-            item=item,
-            cluster=cluster,
-            sample=sample,
-            score=score,
-            dim=dim,
-            baseline=baseline,
-            pairs=pairs,
-            correction_within=correction_within,
-            unmatched=unmatched,
-            nan_policy=nan_policy,
+            self._obj, factor, item=item, cluster=cluster, sample=sample, score=score, dim=dim, weights=weights,
+            baseline=baseline, pairs=pairs, correction_within=correction_within, unmatched=unmatched, nan_policy=nan_policy,
             layout=layout,
             options=CompareOptions(
-                method=method,
-                test=test,
-                correction=correction,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
+                method=method, test=test, correction=correction, confidence_level=confidence_level, n_resamples=n_resamples,
                 rng=rng,
             ),
-        )
+        )  # fmt: skip

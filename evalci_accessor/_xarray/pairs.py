@@ -38,6 +38,7 @@ def mcnemar(
     cluster: Any,
     score: Any,
     dim: Dims,
+    weights: Any,
     baseline: Any,
     pairs: Any,
     unmatched: Unmatched,
@@ -47,7 +48,7 @@ def mcnemar(
 ) -> xr.Dataset:
     """Do two systems differ, as the accessor's method of that name."""
     check_option(layout, Layout, "layout")
-    parts = find_parts(data, factor, item, cluster, None, score, dim, averages=False)
+    parts = find_parts(data, factor, item, cluster, None, score, dim, averages=False, weights=weights)
     paired = read_pairs(parts, baseline, pairs, unmatched, nan_policy, ordered=layout == "square")
     refuse_graded(paired.matched)
     return _wrap(paired, mcnemar_columns(paired.matched, options), MCNEMAR_COLUMNS, layout)
@@ -62,6 +63,7 @@ def diff_ci(
     sample: Any,
     score: Any,
     dim: Dims,
+    weights: Any,
     baseline: Any,
     pairs: Any,
     unmatched: Unmatched,
@@ -71,7 +73,7 @@ def diff_ci(
 ) -> xr.Dataset:
     """By how much two systems differ, as the accessor's method of that name."""
     check_option(layout, Layout, "layout")
-    parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True)
+    parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True, weights=weights)
     paired = read_pairs(parts, baseline, pairs, unmatched, nan_policy, ordered=layout == "square")
     return _wrap(paired, diff_columns(paired.matched, options), DIFF_COLUMNS, layout)
 
@@ -85,6 +87,7 @@ def compare(
     sample: Any,
     score: Any,
     dim: Dims,
+    weights: Any,
     baseline: Any,
     pairs: Any,
     correction_within: Any,
@@ -95,7 +98,7 @@ def compare(
 ) -> xr.Dataset:
     """All pairs in one table, as the accessor's method of that name."""
     check_option(layout, Layout, "layout")
-    parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True)
+    parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True, weights=weights)
     paired = read_pairs(parts, baseline, pairs, unmatched, nan_policy)
     n_groups, n_pairs = len(paired.matched.tables), len(paired.matched.pairs)
     at = np.unravel_index(np.arange(n_groups), paired.shape) if paired.shape else ()

@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-from evalci_accessor._matching import Names
+from evalci_accessor._entries import Names
 from evalci_accessor._pairing import refuse_same_part
 from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Cube, Dims, Named, find, score_of
@@ -38,6 +38,8 @@ class Parts:
     sample : str or None
         What the caller called the repeats.
     averages : bool
+    weights : Named or None
+        Along some dims of the scores.
     """
 
     score: Named
@@ -50,6 +52,7 @@ class Parts:
     kept: tuple[Hashable, ...]
     sample: str | None
     averages: bool
+    weights: Named | None
 
     @property
     def names(self) -> Names:
@@ -57,17 +60,34 @@ class Parts:
         return Names(
             score=self.score.name, factor=self.factor.name, item=[one.name for one in self.item], averages=self.averages,
             cluster=None if self.cluster is None else self.cluster.name, sample=self.sample, entries="cells",
+            weights=None if self.weights is None else self.weights.name,
         )  # fmt: skip
 
 
 def find_parts(
-    data: Cube, factor: Any, item: Any, cluster: Any, sample: Any, score: Any, dim: Dims, *, averages: bool
+    data: Cube,
+    factor: Any,
+    item: Any,
+    cluster: Any,
+    sample: Any,
+    score: Any,
+    dim: Dims,
+    *,
+    averages: bool,
+    weights: Any = None,
 ) -> Parts:
     """Find what the caller named, and what follows for the dims that were not named."""
     scores = score_of(data, score)
     array = scores.array
     item_specs, sample_specs = _several(item), _several(sample)
-    parts = {"factor": [factor], "item": item_specs, "cluster": [cluster], "sample": sample_specs, "by": []}
+    parts = {
+        "factor": [factor],
+        "item": item_specs,
+        "cluster": [cluster],
+        "sample": sample_specs,
+        "by": [],
+        "weights": [weights],
+    }
     refuse_same_part(
         {part: [n for n in given if isinstance(n, str)] for part, given in (parts | {"score": [score]}).items()}
     )
@@ -88,6 +108,7 @@ def find_parts(
     return Parts(
         score=scores, factor=systems, item=named or [Named(array[d], str(d)) for d in items], cluster=clustering, systems=along,
         items=items, repeats=repeats, kept=kept, sample=", ".join(map(str, sampled)) or None, averages=averages,
+        weights=None if weights is None else find(data, weights, "weights"),
     )  # fmt: skip
 
 

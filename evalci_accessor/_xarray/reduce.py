@@ -121,7 +121,7 @@ def _read_weights(
     where: Callable[[int], str],
 ) -> np.ndarray:
     """Checked weights, shape (H, N)."""
-    spread = np.ascontiguousarray(_spread(weights.array, sizes, weights.name, "weights")).ravel()
+    spread = np.ascontiguousarray(spread_over(weights.array, sizes, weights.name, "weights")).ravel()
     shape = tuple(sizes[dim] for dim in kept)
     weight = checked_weights(to_float(spread, weights.name), weights.name, where)
     weight = weight.reshape(int(np.prod(shape, dtype=np.int64)), n_cells)
@@ -137,7 +137,8 @@ def _loaded(variable: xr.Variable) -> np.ndarray:
     return np.asarray(variable.data)
 
 
-def _spread(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
+def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
+    """The values along all of some dims, repeated along those that the array lacks."""
     foreign = [dim for dim in array.dims if dim not in sizes]
     if foreign:
         raise DimensionError(
@@ -152,7 +153,7 @@ def _spread(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: st
 def flat_ids(cells: Cells, cluster: Named) -> np.ndarray:
     """Ids of the cells along the reduced dims, shape (N,)."""
     sizes = {dim: cells.score.sizes[dim] for dim in cells.reduced}
-    return _spread(cluster.array, sizes, cluster.name, "cluster").ravel()
+    return spread_over(cluster.array, sizes, cluster.name, "cluster").ravel()
 
 
 def add_up(cells: Cells, cluster: Named | None) -> Sample:
@@ -251,7 +252,7 @@ def codes_of(cells: Cells, cluster: Named, codes: IntArray) -> IntArray:
     dims = (*cells.kept, *cells.reduced) if varying else cells.reduced
     sizes = {dim: cells.score.sizes[dim] for dim in dims}
     coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
-    spread = _spread(coded, sizes, cluster.name, "cluster")
+    spread = spread_over(coded, sizes, cluster.name, "cluster")
     flat = np.ascontiguousarray(spread).reshape(len(cells.values) if varying else 1, cells.values.shape[1])
     lacking = flat < 0
     if lacking.any():

@@ -134,9 +134,12 @@ class ScoreLaw(Law):
             share, weight, mean = posterior.share, posterior.weight, posterior.mean_share
             df = t.n_clusters - 1.0 if t.n_clusters < _FEW_CLUSTERS else np.inf
         full = np.ones(len(t.total))
-        variance = (t.square / t.n - t.mean**2) / (t.n * mean)
+        worth = t.worth
+        variance = (t.square / t.mass - t.mean**2) / (worth * mean)
         error = np.sqrt(np.where(variance > 0, variance, np.nan))
-        return cls(std_error=error, b=t.only_a, c=t.only_b, n=t.n * full, share=share, weight=weight, df=df * full)
+        # Under weights the items that differ count by their share of what all are worth.
+        b, c = (t.only_a, t.only_b) if t.weights is None else (worth * (only / t.mass) for only in (t.only_a, t.only_b))
+        return cls(std_error=error, b=b, c=c, n=worth, share=share, weight=weight, df=df * full)
 
     def negated(self) -> ScoreLaw:
         """The law with the systems exchanged."""
@@ -313,7 +316,8 @@ def cr_law(t: PairTotals, kind: str) -> tuple[PivotLaw, BoolArray]:
     r"""A t law on a cluster-robust variance of the mean difference, and where that was zero.
 
     ``"cr2"`` uses Bell and McCaffrey's degrees of freedom, the others G - 1. Where no difference varies, one pseudo-difference
-    of the full span each way stands in: :math:`v_0 = 2/(n+2)` spans squared, on the effective number of clusters.
+    of the full span each way stands in: :math:`v_0 = 2/(n+2)` spans squared, on the effective number of clusters (with weights
+    n is the effective number of items).
     """
     power = {"cr0": 0.0, "cr1": 0.0, "cr2": -1.0, "cr3": -2.0}[kind]
     clusters = t.n_clusters
@@ -321,15 +325,15 @@ def cr_law(t: PairTotals, kind: str) -> tuple[PivotLaw, BoolArray]:
         variance = t.spread / t.n**2 * (1 - 1 / t.n) ** power
         df = float(clusters - 1)
     else:
-        h = t.size / t.n
+        h = t.size / t.mass
         c = (1 - h) ** power
-        variance = ((t.d - t.mean[:, None] * t.size) ** 2 * c).sum(axis=1) / t.n**2
+        variance = ((t.d - t.mean[:, None] * t.size) ** 2 * c).sum(axis=1) / t.mass**2
         df = bell_mccaffrey_df(h) if kind == "cr2" else float(clusters - 1)
     if kind == "cr1":
         variance = variance * clusters / (clusters - 1)
     # What the rounding of the scores themselves could make.
     flat = variance <= (8 * np.finfo(np.float64).eps * t.scale) ** 2
-    spare = 2 * t.span**2 / (t.n + 2) / t.effective_clusters
+    spare = 2 * t.span**2 / (t.effective_items + 2) / t.effective_clusters
     error = np.sqrt(np.where(flat, np.where(spare > 0, spare, np.nan), variance))
     bound = 1.0 if t.bounded else np.inf
     return PivotLaw(std_error=error, centre=t.mean, df=np.full(len(t.total), df), bound=bound), flat

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evalci_accessor._typing import Alternative, Claim, DiffMethod
-from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError
+from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError, WeightError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._paired_laws import (
     Law,
@@ -38,6 +38,7 @@ from evalci_accessor.stats.proportion import one_sided
 
 INDEPENDENT = ("tango", "newcombe", "bonett_price", "agresti_min")
 BINARY = ("icc_averaged", *INDEPENDENT)
+COUNTING = ("newcombe", "bonett_price", "agresti_min")  # which want whole numbers of items
 
 
 def diff_ci(
@@ -165,7 +166,7 @@ def _as_items(t: PairTotals) -> tuple[FloatArray, FloatArray]:
     return np.where(place < b, 1.0, np.where(place < b + c, -1.0, 0.0)), np.ones(t.n)
 
 
-def resolve_diff_method(method: DiffMethod, *, binary: bool, clustered: bool) -> str:
+def resolve_diff_method(method: DiffMethod, *, binary: bool, clustered: bool, weighted: bool = False) -> str:
     """The method that runs: ``"auto"`` is told by the scores and by whether there are clusters."""
     check_option(method, DiffMethod, "method")
     if method == "auto":
@@ -183,6 +184,11 @@ def resolve_diff_method(method: DiffMethod, *, binary: bool, clustered: bool) ->
         )
     if method == "icc_averaged" and not clustered:
         raise MethodError("method='icc_averaged' needs cluster=; without clusters it is method='tango'.")
+    if weighted and method in COUNTING:
+        raise WeightError(
+            f"method={method!r} counts items, and weighted ones have no count. With weights use method='tango' (the default "
+            "without clusters, on the effective number of items), 'cr2' or 'bootstrap_percentile'; or leave out weights=."
+        )
     return str(method)
 
 

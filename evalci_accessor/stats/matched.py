@@ -13,6 +13,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import EvalCIError, ScoreError
 from evalci_accessor.stats._validate import FloatArray, IntArray, as_float
+from evalci_accessor.stats.pair_weights import PairWeights, kish_size, kish_sizes, within_sums, worth
 
 _COUNTABLE = 2.0**53  # whole numbers from here on have gaps
 _ITEMS = 2**13  # items packed into bits at a time, so that turning them over stays in cache
@@ -27,11 +28,11 @@ class PairTotals:
     n : int
         Number of items.
     size : ndarray of float, shape (G,), or None
-        Items in each cluster; None where each item stands for itself.
+        Items in each cluster, or the sum of their weights; None where each item stands for itself.
     d : ndarray of float, shape (P, G), or None
         Sum of the differences in each cluster; None where each item stands for itself and only the totals are known.
     total, square : ndarray of float, shape (P,)
-        Sum of the differences of the items, and of their squares.
+        Sum of the differences of the items, and of their squares; weighted, as all sums are, if there are weights.
     binary, bounded : bool
         Whether all scores are 0 or 1, and whether all lie in [0, 1].
     span, scale : ndarray of float, shape (P,)
@@ -40,6 +41,8 @@ class PairTotals:
         Sum of the squared deviations of the differences from their mean.
     cells : ndarray of float, shape (4, P, G), or None
         Items that both passed, only the first, only the second, neither, by cluster.
+    weights : PairWeights or None
+        What is known of the items' weights; None where all count the same.
     """
 
     n: int
@@ -53,21 +56,37 @@ class PairTotals:
     scale: FloatArray
     spread: FloatArray
     cells: FloatArray | None = None
+    weights: PairWeights | None = None
 
     @property
     def only_a(self) -> FloatArray:
-        """Items that only the first system passed (0/1 scores)."""
+        """Items that only the first system passed (0/1 scores), or their weight."""
         return (self.square + self.total) / 2
 
     @property
     def only_b(self) -> FloatArray:
-        """Items that only the second system passed (0/1 scores)."""
+        """Items that only the second system passed (0/1 scores), or their weight."""
         return (self.square - self.total) / 2
+
+    @property
+    def mass(self) -> float:
+        """Sum of the weights; the number of items without them."""
+        return float(self.n) if self.weights is None else self.weights.total
 
     @property
     def mean(self) -> FloatArray:
         """The difference of the two mean scores."""
-        return self.total / self.n
+        return self.total / self.mass
+
+    @property
+    def worth(self) -> FloatArray:
+        """Independent items of equal weight that the items are worth, were there no clustering."""
+        return np.full(len(self.total), float(self.n)) if self.weights is None else self.weights.worth
+
+    @property
+    def effective_items(self) -> float:
+        """Kish's effective number of items; their number without weights."""
+        return float(self.n) if self.weights is None else self.weights.effective
 
     @property
     def n_clusters(self) -> int:
@@ -77,11 +96,17 @@ class PairTotals:
     @property
     def effective_clusters(self) -> float:
         """Kish's effective number of clusters."""
-        return float(self.n) if self.size is None else float(self.n**2 / (self.size**2).sum())
+        return self.effective_items if self.size is None else float(self.mass**2 / (self.size**2).sum())
 
     @property
     def n_differing(self) -> FloatArray:
-        """Number of clusters in which the systems' sums differ, by more than rounding; nan where these are not known."""
+        """Number of clusters in which the systems' sums differ, by more than rounding; nan where these are not known.
+
+        Of weighted items without clusters, Kish's effective number of those that differ.
+        """
+        if self.weights is not None and self.weights.kish is None:
+            with np.errstate(invalid="ignore"):
+                return np.where(self.square > 0, self.square**2 / self.weights.square, 0.0)
         if self.d is None:
             return np.full(len(self.total), np.nan)
         size = np.abs(self.d)
@@ -129,13 +154,15 @@ class MatchedScores:
     cluster : ndarray of int, shape (G,)
         Which of the caller's clusters a code is; empty without clusters.
     size : ndarray of float, shape (G,), or None
-        Items in each cluster.
+        Items in each cluster, or the sum of their weights.
     sums : ndarray of float, shape (G, M)
-        Sum of the scores in each cluster, or the scores themselves without clusters. Where they are not 0 or 1 the median of
-        the item over the systems is taken off first: differences stay as they are, and large scores do not drown them.
+        Sum of the (weighted) scores in each cluster, or these themselves without clusters. Where they are not 0 or 1 the median
+        of the item over the systems is taken off first: differences stay as they are, and large scores do not drown them.
     binary, bounded : bool
     low, high : ndarray of float, shape (M,)
         Least and greatest score of each system.
+    weights : ndarray of float, shape (n,), or None
+        Weight of each item, above 0; None where all count the same.
     """
 
     scores: FloatArray
@@ -148,6 +175,7 @@ class MatchedScores:
     bounded: bool
     low: FloatArray
     high: FloatArray
+    weights: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -155,36 +183,58 @@ class MatchedScores:
         return len(self.scores)
 
     @property
+    def mass(self) -> float:
+        """Sum of the weights; the number of items without them."""
+        return float(self.n) if self.weights is None else float(self.weights.sum())
+
+    @property
     def sizes(self) -> FloatArray:
-        """Items in each cluster, 1 where each item stands for itself."""
-        return np.ones(self.n) if self.size is None else self.size
+        """Items in each cluster, or the sum of their weights; those of the item where each stands for itself."""
+        if self.size is not None:
+            return self.size
+        return np.ones(self.n) if self.weights is None else self.weights
+
+    @property
+    def shares(self) -> FloatArray:
+        """Share of each cluster in all of this."""
+        return self.sizes / self.mass
 
     @property
     def influence(self) -> FloatArray:
         """What each cluster moves the mean of each system by, shape (G, M)."""
-        return np.asarray((self.sums - self.sizes[:, None] * (self.sums.sum(axis=0) / self.n)) / self.n)
+        return np.asarray((self.sums - self.sizes[:, None] * (self.sums.sum(axis=0) / self.mass)) / self.mass)
 
     @classmethod
-    def from_items(cls, scores: object, clusters: IntArray | None = None, *, binary: bool, bounded: bool) -> MatchedScores:
-        """Add up items; ``clusters`` are the caller's codes, one an item."""
+    def from_items(
+        cls,
+        scores: object,
+        clusters: IntArray | None = None,
+        *,
+        binary: bool,
+        bounded: bool,
+        weights: FloatArray | None = None,
+    ) -> MatchedScores:
+        """Add up items; ``clusters`` are the caller's codes and ``weights`` numbers above 0, one an item."""
         values = as_float(scores, "scores")
         if values.ndim != 2:
             raise EvalCIError(f"`scores` must have two axes, items and systems; got {values.ndim}.")
         columns = values.shape[1]
         mean, low, high = np.full(columns, np.nan), np.zeros(columns), np.ones(columns)
         if len(values):
-            mean = values.mean(axis=0)
+            mean = values.mean(axis=0) if weights is None else weights @ values / weights.sum()
         if len(values) and not binary:
             low, high = values.min(axis=0), values.max(axis=0)
         moved = values if binary else values - np.median(values, axis=1, keepdims=True)
+        if weights is not None:
+            moved = weights[:, None] * moved
         cluster, codes, size, sums = np.zeros(0, dtype=np.int64), None, None, moved
         if clusters is not None:
             cluster, codes = np.unique(clusters, return_inverse=True)
-            size = np.bincount(codes, minlength=len(cluster)).astype(np.float64)
+            size = np.bincount(codes, weights=weights, minlength=len(cluster)).astype(np.float64)
             sums = _sum_by(moved, codes, len(cluster))
         return cls(
             scores=values, mean=mean, codes=codes, cluster=cluster, size=size, sums=sums, binary=binary, bounded=bounded, low=low,
-            high=high,
+            high=high, weights=weights,
         )  # fmt: skip
 
     def gram(self) -> FloatArray:
@@ -213,7 +263,9 @@ class MatchedScores:
         return out
 
     def totals(self, a: IntArray, b: IntArray, square: FloatArray, *, by_cluster: bool, cells: bool = False) -> PairTotals:
-        """Totals of the pairs (a, b); those of each cluster only if asked for."""
+        """Totals of the pairs (a, b); those of each cluster only if asked for. ``square`` is without weights."""
+        if self.weights is not None:
+            return self._weighted_totals(a, b)
         d = self._by_cluster(a, b) if by_cluster else None
         total = self.total(a, b) if d is None else d.sum(axis=1)
         spread = _spread(total, square, self.n) if self.binary or by_cluster else self._spreads(a, b, total / self.n)
@@ -225,14 +277,43 @@ class MatchedScores:
         )  # fmt: skip
 
     def total(self, a: IntArray, b: IntArray) -> FloatArray:
-        """Sum of the differences of the pairs (a, b)."""
-        if self.binary:
+        """Sum of the (weighted) differences of the pairs (a, b)."""
+        if self.binary and self.weights is None:
             sums = self.sums.sum(axis=0)
             return np.asarray(sums[a] - sums[b])
         out = np.empty(len(a))
         for part in self._parts(len(a)):
-            out[part] = (self.scores[:, a[part]] - self.scores[:, b[part]]).sum(axis=0)
+            d = self.scores[:, a[part]] - self.scores[:, b[part]]
+            out[part] = d.sum(axis=0) if self.weights is None else self.weights @ d
         return out
+
+    def _weighted_totals(self, a: IntArray, b: IntArray) -> PairTotals:
+        """Totals of weighted items, always by cluster; from the differences themselves, so that equal scores leave exactly 0."""
+        assert self.weights is not None
+        w, codes, pairs = self.weights, self.codes, len(a)
+        kish = None if codes is None else kish_sizes(w, codes, len(self.sums))
+        d = np.empty((pairs, len(self.sums)))
+        total, square, spread, heavy, within, value = (np.zeros(pairs) for _ in range(6))
+        for part in self._parts(pairs):
+            off = self.scores[:, a[part]] - self.scores[:, b[part]]
+            weighted = w[:, None] * off
+            d[part] = (weighted if codes is None else _sum_by(weighted, codes, len(self.sums))).T
+            total[part], square[part] = (
+                weighted.sum(axis=0),
+                (np.abs(weighted) if self.binary else weighted * off).sum(axis=0),
+            )
+            heavy[part] = (weighted**2).sum(axis=0)
+            spread[part], value[part] = worth(off, total[part] / self.mass, w)
+            if codes is not None and kish is not None:
+                within[part] = within_sums(off, d[part] / self.sizes, w, codes, kish)
+        low, high = np.minimum(self.low[a], self.low[b]), np.maximum(self.high[a], self.high[b])
+        weights = PairWeights(
+            total=self.mass, effective=kish_size(w), kish=kish, square=heavy, within=within, worth=value
+        )  # fmt: skip
+        return PairTotals(
+            n=self.n, size=self.sizes, d=d, total=total, square=square, spread=spread, binary=self.binary, bounded=self.bounded,
+            span=np.ones(pairs) if self.bounded else high - low, scale=np.maximum(np.abs(low), np.abs(high)), weights=weights,
+        )  # fmt: skip
 
     def _by_cluster(self, a: IntArray, b: IntArray) -> FloatArray:
         """Sum of the differences in each cluster, shape (P, G); of graded scores one by one, since sums of theirs would cancel."""

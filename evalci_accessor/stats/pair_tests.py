@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evalci_accessor._typing import Alternative, PairTestMethod
-from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError
+from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, WeightError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._paired_laws import sided
 from evalci_accessor.stats._results import PairTestResult
@@ -19,6 +19,7 @@ from evalci_accessor.stats.matched import PairTotals
 from evalci_accessor.stats.sign_flip import sign_flip
 
 INDEPENDENT_TESTS = ("exact", "midp", "asymptotic", "corrected")
+COUNTING_TESTS = ("exact", "midp", "corrected", "eliasziw")  # which want whole numbers of items
 
 
 def mcnemar(
@@ -115,18 +116,27 @@ def _checked_cells(cells: FloatArray, b: FloatArray, c: FloatArray, m: FloatArra
     return cells.reshape(4, -1, len(m))
 
 
-def resolve_test_method(method: PairTestMethod, *, clustered: bool) -> str:
-    """The test that runs: ``"auto"`` is told by whether there are clusters."""
+def resolve_test_method(method: PairTestMethod, *, clustered: bool, weighted: bool = False) -> str:
+    """The test that runs: ``"auto"`` is told by whether there are clusters, and weights."""
     check_option(method, PairTestMethod, "method")
     if method == "auto":
-        return "icc_averaged" if clustered else "exact"
+        return "icc_averaged" if clustered else "asymptotic" if weighted else "exact"
     if clustered and method in INDEPENDENT_TESTS:
         raise MethodError(
             f"method={method!r} takes the items as independent, so the clusters would be ignored. Leave method out for the "
             "test that allows for them, or leave out cluster= if the items really are independent."
         )
     if not clustered and method not in INDEPENDENT_TESTS:
-        raise MethodError(f"method={method!r} needs cluster=, what the items share. Without one, use 'exact' or 'midp'.")
+        without = "use 'asymptotic'" if weighted else "use 'exact' or 'midp'"
+        raise MethodError(f"method={method!r} needs cluster=, what the items share. Without one, {without}.")
+    if weighted and method in COUNTING_TESTS:
+        ways = "without clusters mcnemar takes 'asymptotic' (the default)"
+        if clustered:
+            ways = "clusters mcnemar takes 'icc_averaged' (the default), 'obuchowski', 'durkalski', 'yang' and 'sign_flip'"
+        raise WeightError(
+            f"method={method!r} counts items, and weighted ones have no count. With weights and {ways}; leave method out, or leave "
+            "out weights=."
+        )
     return str(method)
 
 
@@ -189,7 +199,7 @@ def _signed_root(t: PairTotals, method: str) -> FloatArray:
     """The root of a chi-square, with the sign of the difference; 0 where nothing varies."""
     d, excess = t.d, t.total
     if method in ("asymptotic", "corrected"):
-        variance = t.square
+        variance = t.square if t.weights is None else t.weights.square
         if method == "corrected":
             excess = np.sign(excess) * np.maximum(np.abs(excess) - 1, 0.0)
     elif method == "eliasziw":

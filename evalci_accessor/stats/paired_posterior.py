@@ -92,13 +92,13 @@ class Evidence:
     Parameters
     ----------
     size, count : ndarray, shape (P, C)
-        Sizes, and how many clusters have them.
+        Sizes (Kish's, under weights), and how many clusters have them.
     first, second : ndarray, shape (P, C)
         Sums of the cluster means about the overall mean, and of their squares.
     within : ndarray, shape (P,)
         Sum of squares within the clusters.
     n, growth : ndarray, shape (P,)
-        Items, and n / G* - 1, by which the variance grows with the ICC.
+        Sum of the sizes; and n / G* - 1, by which the variance grows with the ICC (n Kish's, under weights).
     independent : bool
         Whether the clusters tell nothing: no pair, or a single item in each.
     """
@@ -116,18 +116,21 @@ class Evidence:
     def of(cls, t: PairTotals) -> Evidence:
         """The sums of ready totals."""
         pairs = len(t.total)
-        if t.size is None or t.d is None or (t.size == 1).all() or not pairs:
+        # Under weights a cluster counts with Kish's size.
+        own = t.size if t.weights is None else t.weights.kish
+        if t.size is None or own is None or t.d is None or (own == 1).all() or not pairs:
             none, zero = np.zeros((pairs, 1)), np.zeros(pairs)
             return cls(size=none, count=none, first=none, second=none, within=zero, n=zero, growth=zero, independent=True)
-        order = np.argsort(t.size, kind="stable")
-        size, start, count = np.unique(t.size[order], return_index=True, return_counts=True)
+        order = np.argsort(own, kind="stable")
+        size, start, count = np.unique(own[order], return_index=True, return_counts=True)
         off = t.d[:, order] / t.size[order] - t.mean[:, None]
-        within = t.square - (t.d**2 / t.size).sum(axis=1)
+        within = t.square - (t.d**2 / t.size).sum(axis=1) if t.weights is None else t.weights.within
+        flat = _FLAT * t.square * (own.sum() / t.mass)
         return cls(
             size=np.broadcast_to(size, (pairs, len(size))), count=np.broadcast_to(count.astype(np.float64), (pairs, len(size))),
             first=np.add.reduceat(off, start, axis=1), second=np.add.reduceat(off**2, start, axis=1),
-            within=np.where(within > _FLAT * t.square, within, 0.0), n=np.full(pairs, float(t.n)),
-            growth=np.full(pairs, t.n / t.effective_clusters - 1), independent=False,
+            within=np.where(within > flat, within, 0.0), n=np.full(pairs, float(own.sum())),
+            growth=np.full(pairs, t.effective_items / t.effective_clusters - 1), independent=False,
         )  # fmt: skip
 
     @classmethod

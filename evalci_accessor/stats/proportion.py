@@ -9,7 +9,7 @@ from evalci_accessor.exceptions import ScoreError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._results import RateResult, reshape
 from evalci_accessor.stats._validate import FloatArray, as_float, check_level, check_option, tail
-from evalci_accessor.stats.moments import moments
+from evalci_accessor.stats.moments import Moments, cr_variance, moments
 from evalci_accessor.stats.totals import ClusterTotals
 
 
@@ -142,13 +142,31 @@ def proportion_ci(
 def proportion(
     t: ClusterTotals, *, method: ProportionMethod, alternative: Alternative, confidence_level: float
 ) -> RateResult:
-    """`proportion_ci` on ready totals, in which each score counts for itself whatever its cluster."""
+    """`proportion_ci` on ready totals, in which each score counts for itself whatever its cluster.
+
+    Weighted scores must be clusters of their own.
+    """
     outside, mo = tail(confidence_level, alternative), moments(t)
-    low, high = one_sided(*proportion_limits(mo.p, mo.n, method, outside), alternative)
-    parts = (mo.p, _known(mo.p, np.sqrt(mo.srs_variance)), low, high, mo.n)
+    n, variance = _weighted(t, mo, method) if t.weighted else (mo.n, mo.srs_variance)
+    low, high = one_sided(*proportion_limits(mo.p, n, method, outside), alternative)
+    parts = (mo.p, _known(mo.p, np.sqrt(variance)), low, high, mo.n, n)
     return _independent(
         *(reshape(part, t.shape) for part in parts), method=method, confidence_level=check_level(confidence_level)
     )  # fmt: skip
+
+
+def _weighted(t: ClusterTotals, mo: Moments, method: ProportionMethod) -> tuple[FloatArray, FloatArray]:
+    """Scores of equal weight that the scores are worth, and the linearised variance of their mean.
+
+    Kish's effective number takes the weights as unrelated to the scores; where these vary more under heavy weights the variance
+    says so, and counts. Wald's interval is that of the variance itself, as long as it is one of 0/1 scores.
+    """
+    linear = cr_variance(t, mo, "cr0")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        told = np.where(linear > 0, mo.p * (1 - mo.p) / linear, mo.effective_rows)
+        cap = np.where(t.binary & (method == "wald"), np.inf, mo.effective_rows)
+        n = np.where(mo.n > 0, np.minimum(told, cap), 0.0)
+        return n, np.where(mo.n > 1, linear * mo.n / (mo.n - 1), np.nan)
 
 
 def _known(p: FloatArray, std_error: FloatArray) -> FloatArray:
@@ -162,16 +180,18 @@ def _independent(
     low: FloatArray,
     high: FloatArray,
     n: FloatArray,
+    n_eff: FloatArray | None = None,
     *,
     method: str,
     confidence_level: float,
 ) -> RateResult:
-    """Fill a result in which each of the n scores counts as its own cluster."""
+    """Fill a result in which each of the n scores counts as its own cluster; ``n_eff`` is n without weights."""
+    worth = np.asarray(n if n_eff is None else n_eff, dtype=np.float64)
     nothing = np.full(np.shape(p), np.nan)
     no = np.zeros(np.shape(p), dtype=bool)
     whole = np.asarray(n).astype(np.int64)
     return RateResult(
         estimate=p, std_error=std_error, ci_low=low, ci_high=high, df=nothing, n=whole, n_clusters=whole, icc=nothing,
-        design_effect=np.where(whole > 0, 1.0, np.nan), n_eff=np.asarray(n, dtype=np.float64), method=method,
+        design_effect=np.divide(n, worth, out=np.full(whole.shape, np.nan), where=whole > 0), n_eff=worth, method=method,
         confidence_level=confidence_level, guard=no, fallback=no, negative=no,
     )  # fmt: skip
