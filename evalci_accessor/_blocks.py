@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evalci_accessor._pairing import Matched, Table
+from evalci_accessor._pairing import Margin, Matched, Table
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import ClusterError, PairingError
 from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.matched import MatchedScores, PairTotals
+from evalci_accessor.stats.pair_variance import counted
 
 _ENTRIES = 2**21  # pairs x clusters worked on at a time
 _CACHED = 2**18  # pairs x resamples, which are gone over several times
@@ -35,6 +36,8 @@ class Block:
         Sum of the squared differences: of 0/1 scores, how many items differ. Without weights.
     items : ndarray of int, shape (n,)
         Codes of the items, for messages.
+    crossed : dict of MatchedScores, or None
+        By each of several crossed clusterings, of which ``scores`` is the first, and by their intersections.
     """
 
     group: int
@@ -45,6 +48,24 @@ class Block:
     gram: FloatArray | None
     square: FloatArray
     items: IntArray
+    crossed: dict[tuple[int, ...], MatchedScores] | None = None
+
+    @property
+    def margins(self) -> list[MatchedScores]:
+        """The scores by each clustering alone."""
+        if self.crossed is None:
+            return [self.scores]
+        return [scores for some, scores in self.crossed.items() if len(some) == 1]
+
+    @property
+    def counted(self) -> list[int]:
+        """Places of the crossed clusterings that do not lie within another."""
+        return counted({some: len(scores.sums) for some, scores in (self.crossed or {}).items()})
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters, of the clustering with the fewest; items where each stands for itself."""
+        return min(len(scores.sums) for scores in self.margins)
 
     @property
     def by_cluster(self) -> bool:
@@ -54,11 +75,16 @@ class Block:
     def chunks(self, *, by_cluster: bool, width: int = 0, cells: bool = False) -> Iterator[tuple[slice, PairTotals]]:
         """Totals of a few pairs at a time, so that the work fits in memory. ``width`` is what else a pair needs."""
         entries = _CACHED if width else _ENTRIES
-        step = max(entries // max(len(self.scores.sums) if by_cluster else 1, width, 1), 1)
+        most = len(self.scores.sums) if self.crossed is None else sum(len(one.sums) for one in self.crossed.values())
+        step = max(entries // max(most if by_cluster else 1, width, 1), 1)
         for start in range(0, len(self.a), step):
             part = slice(start, start + step)
-            a, b = self.a[part], self.b[part]
-            yield part, self.scores.totals(a, b, self.square[part], by_cluster=by_cluster, cells=cells)
+            a, b, square = self.a[part], self.b[part], self.square[part]
+            t = self.scores.totals(a, b, square, by_cluster=by_cluster, cells=cells)
+            if self.crossed is not None:
+                every = {some: one.totals(a, b, square, by_cluster=True) for some, one in self.crossed.items()}
+                t = dataclasses.replace(t, crossed=every)
+            yield part, t
 
 
 def blocks_of(matched: Matched) -> list[Block]:
@@ -114,30 +140,41 @@ def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: Int
     if items is not None:
         codes, weights = codes[items], None if weights is None else weights[items]
     everyone = len(systems) == rows.shape[1] and (np.diff(systems) == 1).all()
-    scores = MatchedScores.from_items(
-        rows if everyone else np.take(rows, systems, axis=1), clusters, binary=matched.binary, bounded=matched.bounded,
-        weights=weights,
-    )  # fmt: skip
+    rows = rows if everyone else np.take(rows, systems, axis=1)
+
+    def added_up(ids: IntArray | None) -> MatchedScores:
+        return MatchedScores.from_items(rows, ids, binary=matched.binary, bounded=matched.bounded, weights=weights)
+
+    crossed = None
+    if matched.crossing is not None and clusters is not None:
+        crossed = {some: added_up(ids[clusters]) for some, ids in matched.crossing.subsets.items()}
+    scores = added_up(clusters) if crossed is None else crossed[0,]
     column = np.full(len(matched.systems), -1)
     column[systems] = np.arange(len(systems))
     a, b = column[matched.pairs[place]].T
     gram = scores.gram() if matched.binary else None
     return Block(
-        group=h, place=place, a=a, b=b, scores=scores, gram=gram, square=scores.squares(a, b, gram), items=codes
+        group=h, place=place, a=a, b=b, scores=scores, gram=gram, square=scores.squares(a, b, gram), items=codes,
+        crossed=crossed,
     )  # fmt: skip
 
 
 def _refuse_single_clusters(matched: Matched, blocks: list[Block]) -> None:
-    single = [block for block in blocks if block.scores.size is not None and len(block.scores.size) == 1]
-    if not single:
-        return
+    margins = [Margin(name=matched.cluster or "", label=matched.cluster_label)]
+    for d, margin in enumerate(margins if matched.crossing is None else matched.crossing.margins):
+        single = [block for block in blocks if block.margins[d].size is not None and len(block.margins[d].sums) == 1]
+        if single:
+            _refuse_single(matched, single, margin, int(single[0].margins[d].cluster[0]))
+
+
+def _refuse_single(matched: Matched, single: list[Block], margin: Margin, cluster: int) -> None:
     groups = list(dict.fromkeys(block.group for block in single))
-    first = matched.cluster_label(int(single[0].scores.cluster[0]))
+    first = margin.label(cluster)
     labels = [matched.group_label(h) for h in groups]
     where = f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): " if labels[0] else ""
     a, b = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
     raise ClusterError(
-        f"{where}all items of {a!r} and {b!r} lie in a single cluster of {matched.cluster!r} ({first!r}), from which no error "
+        f"{where}all items of {a!r} and {b!r} lie in a single cluster of {margin.name!r} ({first!r}), from which no error "
         "between clusters can be told. At least two clusters are needed: use a finer clustering, leave such groups out, name other "
         "pairs with pairs=, or leave out cluster= if the items really are independent."
     )

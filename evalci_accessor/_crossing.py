@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from evalci_accessor._ids import Codes
-from evalci_accessor._warn import warn
+from evalci_accessor._warn import plain, warn
 from evalci_accessor.exceptions import ClusterError, MethodError, NestedClustersWarning
+from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.crossed import MOST
 
 _NAMES = 16  # nobody names more clusterings than that
@@ -27,6 +29,54 @@ class Clustering:
 
     name: str
     coded: Codes
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JointIds:
+    """What several clusterings make together, numbered, for the matching of items, which knows one clustering.
+
+    Parameters
+    ----------
+    names : list of str
+    coded : list of Codes
+        The clusterings themselves.
+    corners : list of ndarray of int, shape (J,)
+        The cluster in each clustering of each of the J joint numbers.
+    values : ndarray of float, shape (n,)
+        The joint number of each score, nan where an id is missing.
+    """
+
+    names: list[str]
+    coded: list[Codes]
+    corners: list[IntArray]
+    values: FloatArray
+
+    @property
+    def name(self) -> str:
+        """What they are called together."""
+        return joint_name(self.names)
+
+    def label(self, number: float) -> tuple[Any, ...]:
+        """The ids that a joint number stands for."""
+        return tuple(
+            plain(one.label(int(corner[int(number)]))) for one, corner in zip(self.coded, self.corners, strict=True)
+        )
+
+
+def join_ids(names: list[str], coded: list[Codes]) -> JointIds:
+    """Number what several clusterings make together; their codes have one shape."""
+    lacking = np.any([one.codes < 0 for one in coded], axis=0)
+    joint = coded[0].codes.ravel()
+    for one in coded[1:]:
+        joint = np.unique(joint, return_inverse=True)[1].reshape(-1) * (one.size + 1) + one.codes.ravel() + 1
+    _, first, codes = np.unique(joint, return_index=True, return_inverse=True)
+    values = codes.reshape(lacking.shape).astype(np.float64)
+    return JointIds(
+        names=names,
+        coded=coded,
+        corners=[one.codes.ravel()[first] for one in coded],
+        values=np.where(lacking, np.nan, values),
+    )
 
 
 def joint_name(names: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ class Names:
     item : list of str
         The columns or dims that make the key together.
     cluster, sample, weights : str or None
+        Of several clusterings the name of all, and each in ``clusters``.
     averages : bool
         Whether the question takes the mean of an item's scores.
     entries : str
@@ -37,6 +38,7 @@ class Names:
     averages: bool
     entries: str
     weights: str | None = None
+    clusters: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def key(self) -> str:

@@ -151,7 +151,7 @@ def _refuse_missing_ids(kept: Entries, request: Request) -> None:
         raise MissingClusterError(
             f"{'all' if len(at) == n else len(at)} of {n} {names.entries} have no cluster id in {names.cluster!r}: "
             f"{examples(at.tolist(), words=kept.where)}. They are neither one cluster nor none. Leave them out knowingly with "
-            f"dropna(subset=[{names.cluster!r}]), or give each item an id of its own if they share nothing."
+            f"dropna(subset={names.clusters!r}), or give each item an id of its own if they share nothing."
         )
 
 

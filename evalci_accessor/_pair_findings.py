@@ -9,10 +9,11 @@ import numpy as np
 from evalci_accessor import exceptions as ex
 from evalci_accessor._blocks import Block
 from evalci_accessor._findings import warn_sentinel, which
-from evalci_accessor._pairing import Matched
+from evalci_accessor._pairing import Margin, Matched
 from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.stats import diagnose as dg
 from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats.difference import RESAMPLED
 from evalci_accessor.stats.moments import RARE_CLUSTERS, bell_mccaffrey_df
 
 _NORMAL_COUNT = 25  # discordant items below which McNemar's normal approximation is not trusted
@@ -31,16 +32,18 @@ def warn_pairs(
     """
     warn_sentinel(matched.sentinel, matched.score_range[1])
     _warn_scales(matched)
-    _warn_clusters(matched, blocks, method)
+    margins = [Margin(name=matched.cluster or "", label=matched.cluster_label)]
+    for d, margin in enumerate(margins if matched.crossing is None else matched.crossing.margins):
+        _warn_clusters(matched, blocks, method, d, margin)
     square, items, effective = (np.full(n_differing.shape, np.nan) for _ in range(3))
     for block in blocks:
         at = (block.group, block.place)
         square[at], items[at] = block.square, block.scores.n
-        effective[at] = 1 / (block.scores.shares**2).sum()
+        effective[at] = min(1 / (scores.shares**2).sum() for scores in block.margins)
     tell = _Teller(matched)
     _warn_equal(tell, square, items, flat)
     differ = square > 0
-    if method == "bootstrap_percentile":
+    if method in RESAMPLED:
         _warn_bootstrap(tell, differ, effective)
     if matched.cluster is not None:
         _warn_few_clusters_differ(tell, differ, n_differing, method)
@@ -74,14 +77,32 @@ def _warn_scales(matched: Matched) -> None:
         )
 
 
-def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
+def warn_variances(matched: Matched, negative: BoolArray, short: BoolArray) -> None:
+    """Where a crossed variance is negative, or less than that of one clustering alone, which in truth it cannot be."""
+    tell, what = _Teller(matched), f"the variance over {matched.cluster!r} by inclusion and exclusion"
+    tell(
+        negative, ex.CrossedVarianceWarning,
+        f"{what} is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in. The default "
+        "method has no such sums.",
+    )  # fmt: skip
+    tell(
+        short, ex.CrossedVarianceWarning,
+        f"{what} is less than that of one of the clusterings alone, which with few clusters happens by chance, so the interval may "
+        "be too narrow. The default method has no such sums.",
+    )  # fmt: skip
+
+
+def _warn_clusters(matched: Matched, blocks: list[Block], method: str, place: int, margin: Margin) -> None:
     """Few clusters, a dominating one, and clusters of one item: once a group. Weighted items without clusters are clusters."""
     few, dominant, lone = {}, {}, []
     clustered, what = matched.cluster is not None, "items" if matched.weights is None else "weight"
     if not clustered and matched.weights is None:
         return
     for block in blocks:
-        share = block.scores.shares
+        if matched.crossing is not None and place not in block.counted:
+            continue
+        scores = block.margins[place]
+        share = scores.shares
         if len(share) < 2:  # a single item
             continue
         effective = 1 / (share**2).sum()
@@ -90,11 +111,14 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
         if scarce and (clustered or uneven):
             few[block.group] = f"{effective:.2g} effective of {len(share)}" if uneven else f"{len(share)}"
         if share.max() > max(dg.DOMINANT_SHARE, 1.5 / len(share)):
-            largest = plain(_largest(matched, block, int(share.argmax())))
+            top = int(share.argmax())
+            largest = plain(
+                margin.label(int(scores.cluster[top])) if clustered else matched.item_label(int(block.items[top]))
+            )
             dominant[block.group] = f"{largest!r} with {share.max():.1%} of the {what}"
         if clustered and len(share) == block.scores.n:
             lone.append(block.group)
-    name, unit = (repr(matched.cluster), "cluster") if clustered else (repr(matched.item), "item")
+    name, unit = (repr(margin.name), "cluster") if clustered else (repr(matched.item), "item")
     if few:
         trust = (
             "so the answer leans on the prior of the ICC of the differences" if method == "icc_averaged"
@@ -114,13 +138,6 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str) -> None:
             "independent. Is it the item's own id rather than what the items share?",
             ex.SingletonClusterWarning,
         )
-
-
-def _largest(matched: Matched, block: Block, place: int) -> object:
-    """The id of a cluster, or of an item where they stand for themselves."""
-    if matched.cluster is None:
-        return matched.item_label(int(block.items[place]))
-    return matched.cluster_label(int(block.scores.cluster[place]))
 
 
 def _warn_equal(tell: _Teller, square: FloatArray, items: FloatArray, flat: BoolArray | None) -> None:

@@ -39,6 +39,36 @@ class Table:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Margin:
+    """One of several crossed clusterings.
+
+    Parameters
+    ----------
+    name : str
+    label : callable
+        The id of a cluster code.
+    """
+
+    name: str
+    label: Callable[[int], Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Crossing:
+    """Crossed clusterings, of which the tables' cluster codes are the intersections.
+
+    Parameters
+    ----------
+    margins : list of Margin
+    subsets : dict of ndarray of int
+        From the places of some clusterings, as (0,) or (0, 1), to the cluster that they make of each of the tables' codes.
+    """
+
+    margins: list[Margin]
+    subsets: dict[tuple[int, ...], IntArray]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Matched:
     """What a container hands up: the tables, the pairs to compare, and the words to speak of them.
 
@@ -64,6 +94,8 @@ class Matched:
         Most scores that were averaged into one cell.
     sentinel : tuple or None
         A negative value that looks like a mark rather than a score, and how often it occurs.
+    crossing : Crossing or None
+        Where the items lie in several crossed clusterings; ``cluster`` then names them all.
     """
 
     tables: list[Table]
@@ -80,6 +112,7 @@ class Matched:
     binary: bool
     repeats: int
     sentinel: tuple[float, int] | None
+    crossing: Crossing | None = None
 
     @property
     def bounded(self) -> bool:
@@ -89,7 +122,9 @@ class Matched:
     @property
     def asked(self) -> dict[str, bool]:
         """What the choice of a method depends on beside the scores."""
-        return {"clustered": self.cluster is not None, "weighted": self.weights is not None}
+        return {
+            "clustered": self.cluster is not None, "weighted": self.weights is not None, "crossed": self.crossing is not None,
+        }  # fmt: skip
 
 
 def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any, *, ordered: bool = False) -> IntArray:

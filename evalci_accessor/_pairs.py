@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evalci_accessor._blocks import Block, blocks_of, refuse_single_items
+from evalci_accessor._ids import first_places
 from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
-from evalci_accessor._pair_findings import warn_pairs
+from evalci_accessor._pair_findings import warn_pairs, warn_variances
 from evalci_accessor._pairing import Matched
 from evalci_accessor._progress import progress
 from evalci_accessor._typing import Alternative, Claim, CompareTest, Correction
@@ -29,6 +30,7 @@ from evalci_accessor.stats._validate import (
 from evalci_accessor.stats.bootstrap import differences, mean_replicates, seed_sequence
 from evalci_accessor.stats.difference import (
     INDEPENDENT,
+    RESAMPLED,
     Prepared,
     check_tail,
     conclude,
@@ -39,6 +41,7 @@ from evalci_accessor.stats.difference import (
 from evalci_accessor.stats.moments import bell_mccaffrey_df
 from evalci_accessor.stats.multiplicity import adjust_pvalues
 from evalci_accessor.stats.pair_tests import binomial_tails, pair_test, resolve_test_method, score_test
+from evalci_accessor.stats.pigeonhole import pigeonhole_sums
 from evalci_accessor.stats.simultaneous import simultaneous_outside
 
 Places: TypeAlias = tuple[IntArray, IntArray]  # groups and pairs
@@ -107,6 +110,7 @@ def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
         margin=margin, claim=claim, n_resamples=options.n_resamples, seed=seed_sequence(options.rng), outside=None,
     )  # fmt: skip
     warn_pairs(matched, blocks, method, out["n_differing"], out["fallback"])
+    warn_variances(matched, out["negative"], out["short"])
     out |= {
         "alternative": options.alternative, "margin": margin, "claim": claim, "method": method,
         "confidence_level": check_level(options.confidence_level),
@@ -138,7 +142,7 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
         held = out["n_pairs"] > 0
         out["pvalue"] = np.where(held, sided(greater, less, "two-sided"), np.nan)
         out["statistic"] = np.where(held, out["only_a"], np.nan).astype(np.float64)
-    if method == "bootstrap_percentile" and level.min(initial=1.0) * (options.n_resamples + 1) < 1:
+    if method in RESAMPLED and level.min(initial=1.0) * (options.n_resamples + 1) < 1:
         warn(
             f"n_resamples={options.n_resamples} cannot tell limits that hold for all {out['pvalue'].size} rows at once, so they "
             f"are nan; at least n_resamples={int(np.ceil(1 / level.min()))} are needed. The default method draws nothing.",
@@ -147,6 +151,7 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
     families = np.broadcast_to(family[:, None], out["pvalue"].shape)
     out["pvalue_adj"] = adjust_pvalues(out["pvalue"], options.correction, family=families)
     warn_pairs(matched, blocks, method, out["n_differing"], out["fallback"])
+    warn_variances(matched, out["negative"], out["short"])
     out |= {
         "test": test, "correction": options.correction, "method": method, "confidence_level": check_level(options.confidence_level),
     }  # fmt: skip
@@ -187,11 +192,20 @@ def simultaneous_levels(
 
 def _as_columns(block: Block) -> sup_t.Block:
     """Influences of the clusters on the systems' means, and which differences are asked for."""
-    scores = block.scores
+    scores, contrasts = block.scores, np.stack([block.a, block.b], axis=1)
+    if block.crossed is not None:
+        # Blocks that share clusters count as independent of each other, which is the cautious side.
+        covariance = np.sum([-((-1) ** len(some)) * _outer(one.influence) for some, one in block.crossed.items()], axis=0)
+        df = min(bell_mccaffrey_df(block.margins[d].shares) for d in block.counted)
+        return sup_t.Block.from_covariance(covariance, contrasts, df)
     return sup_t.Block(
-        influence=scores.influence, contrasts=np.stack([block.a, block.b], axis=1),
+        influence=scores.influence, contrasts=contrasts,
         df=bell_mccaffrey_df(scores.shares), clusters=None if scores.size is None else scores.cluster,
     )  # fmt: skip
+
+
+def _outer(influence: FloatArray) -> FloatArray:
+    return np.asarray(influence.T @ influence)
 
 
 def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
@@ -206,7 +220,7 @@ def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
         mean = scores.mean
         out["estimate_a"][at], out["estimate_b"][at] = mean[block.a], mean[block.b]
         out["difference"][at] = scores.total(block.a, block.b) / scores.mass
-        out["n_pairs"][at], out["n_clusters"][at] = scores.n, len(scores.sums)
+        out["n_pairs"][at], out["n_clusters"][at] = scores.n, block.n_clusters
         if block.gram is not None:
             # Counts of items, whatever their weights.
             both, passed = block.gram[block.a, block.b], np.diagonal(block.gram)
@@ -232,7 +246,8 @@ def _infer(
     """Fill in interval, p-value and verdict of every pair; ``outside`` holds each group's simultaneous tail probability."""
     shape = out["difference"].shape
     out |= {name: np.full(shape, np.nan) for name in _NUMBERS}
-    out["verdict"], out["fallback"] = np.full(shape, "", dtype=object), np.zeros(shape, dtype=bool)
+    out["verdict"] = np.full(shape, "", dtype=object)
+    out |= {name: np.zeros(shape, dtype=bool) for name in ("fallback", "negative", "short")}
     check_resamples(n_resamples)
     for lots, at in _lots(blocks, method, n_resamples, seed):
         result = conclude(
@@ -241,7 +256,21 @@ def _infer(
         )  # fmt: skip
         for name in (*_NUMBERS, "verdict", "fallback"):
             out[name][at] = getattr(result, name)
-        out["n_differing"][at] = np.concatenate([lot.n_differing for lot in lots])
+        for name in ("n_differing", "negative", "short"):
+            out[name][at] = np.concatenate([getattr(lot, name) for lot in lots])
+
+
+def _replicates(block: Block, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
+    """Means of the systems over resamples of the clusters, or of the clusters of each clustering, shape (n_resamples, C)."""
+    if block.crossed is None:
+        return mean_replicates(block.scores.sums, block.scores.sizes, n_resamples, seed)
+    places = block.counted
+    finest = block.crossed[tuple(places)]
+    first = first_places(np.asarray(finest.codes), len(finest.sums))
+    corners = [np.asarray(block.crossed[d,].codes)[first] for d in places]
+    sums = pigeonhole_sums(np.column_stack([finest.sums, finest.sizes]), corners, n_resamples, seed)
+    held = sums[:, -1] > 0  # where few ids meet, a resample may hold no item at all
+    return sums[held, :-1] / sums[held, -1:]
 
 
 def _lots(
@@ -251,10 +280,10 @@ def _lots(
     lots: list[Prepared] = []
     groups: list[IntArray] = []
     places: list[IntArray] = []
-    resampled = method == "bootstrap_percentile"
+    resampled = method in RESAMPLED
     for block in progress(blocks, label="groups", unit="group"):
-        scores, gram = block.scores, block.gram
-        means = mean_replicates(scores.sums, scores.sizes, n_resamples, seed).T if resampled else None
+        gram = block.gram
+        means = _replicates(block, n_resamples, seed).T if resampled else None
         for part, t in block.chunks(by_cluster=block.by_cluster, width=n_resamples if resampled else 0):
             a, b = block.a[part], block.b[part]
             both = None if gram is None else gram[a, b]

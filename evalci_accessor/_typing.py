@@ -52,6 +52,7 @@ DiffMethod: TypeAlias = Literal[
     "cr2",
     "cr3",
     "bootstrap_percentile",
+    "bootstrap_pigeonhole",
 ]
 CompareTest: TypeAlias = Literal["auto", "exact", "midp", "interval"]
 Claim: TypeAlias = Literal["superiority", "noninferiority", "equivalence"]

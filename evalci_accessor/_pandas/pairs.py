@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evalci_accessor._crossed_pairs import cluster_words, cross_matched
+from evalci_accessor._crossing import JointIds, join_ids
 from evalci_accessor._entries import Entries, Names, Request
-from evalci_accessor._ids import Codes, Groups, encode, group_rows
+from evalci_accessor._ids import Codes, Groups, by_label, encode, group_rows
 from evalci_accessor._matching import match, refuse_graded
 from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
 from evalci_accessor._pairing import (
@@ -32,7 +34,7 @@ from evalci_accessor._pairs import (
     diff_columns,
     mcnemar_columns,
 )
-from evalci_accessor._pandas.columns import Column, Frame, columns_of, find, listed
+from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, columns_of, find, listed
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._scores import to_float
@@ -118,17 +120,25 @@ class Found:
 
     factor: Column
     items: list[Column]
-    cluster: Column | None
+    clusters: list[Column]
+    joint: JointIds | None  # of several clusterings
     sample: Column | None
     score: Column
     keys: list[Column]
     weights: Column | None
 
+    @property
+    def cluster(self) -> Column | None:
+        """The clustering, or what several make together."""
+        if self.joint is not None:
+            return Column(self.joint.values, self.joint.name)
+        return self.clusters[0] if self.clusters else None
+
     def names(self, averages: bool) -> Names:
         """Their names, for messages."""
         return Names(
             score=self.score.name, factor=self.factor.name, item=[item.name for item in self.items], averages=averages,
-            cluster=None if self.cluster is None else self.cluster.name,
+            cluster=None if self.cluster is None else self.cluster.name, clusters=[one.name for one in self.clusters],
             sample=None if self.sample is None else self.sample.name, entries="rows",
             weights=None if self.weights is None else self.weights.name,
         )  # fmt: skip
@@ -165,14 +175,26 @@ def find_columns(
     items, keys = listed(data, item), listed(data, by)
     if not items:
         raise MethodError("item= names nothing; name what tells the questions apart, the same for all systems.")
-    parts = {"factor": [factor], "item": items, "cluster": [cluster], "sample": [sample], "score": [score], "by": keys}
+    clusters = [] if cluster is None else clusterings_of(data, cluster, score)
+    joint = None
+    if len(clusters) > 1:
+        joint = join_ids([one.name for one in clusters], [by_label(encode(one.values, one.name)) for one in clusters])
+    parts = {
+        "factor": [factor],
+        "item": items,
+        "cluster": listed(data, cluster),
+        "sample": [sample],
+        "score": [score],
+        "by": keys,
+    }
     parts["weights"] = [weights]
     # Arrays and Series have no name to compare; the caller knows them apart.
     refuse_same_part({part: [name for name in names if isinstance(name, (str, int))] for part, names in parts.items()})
     return Found(
         factor=find(data, factor, "factor"),
         items=[find(data, spec, "item") for spec in items],
-        cluster=None if cluster is None else find(data, cluster, "cluster"),
+        clusters=clusters,
+        joint=joint,
         sample=None if sample is None else find(data, sample, "sample"),
         score=find(data, score, "score"),
         keys=[find(data, spec, "by") for spec in keys],
@@ -212,7 +234,7 @@ def read_pairs(
     cluster = None if found.cluster is None else encode(_take(found.cluster.values, at), found.cluster.name)
     request = Request(
         systems=[labels[i] for i in taking], pairs=chosen, names=names, n_groups=rows.n_groups, item_label=items.label,
-        cluster_label=(lambda code: code) if cluster is None else (lambda code: plain(cluster.label(code))),
+        cluster_label=cluster_words(cluster, found.joint),
         group_label=rows.group_label, unmatched=unmatched,
     )  # fmt: skip
     entries = Entries(
@@ -222,10 +244,11 @@ def read_pairs(
         samples=None if found.sample is None else encode_ids(_take(found.sample.values, at), found.sample.name),
         where=lambda row: _row(data, row if at is None else int(at[row])), others=lambda: _others(data, found, at),
     )  # fmt: skip
+    matched = match(entries, request, nan_policy)
+    if found.joint is not None and cluster is not None:
+        matched = cross_matched(matched, found.joint, cluster.label)
     systems = factor.values if isinstance(factor.values, pd.Series) else pd.Series(factor.values)
-    return Paired(
-        matched=match(entries, request, nan_policy), keys=keys, systems=systems.iloc[first[taking]].reset_index(drop=True)
-    )
+    return Paired(matched=matched, keys=keys, systems=systems.iloc[first[taking]].reset_index(drop=True))
 
 
 def _of_somebody(data: Frame, factor: Column, weights: FloatArray | None) -> tuple[Codes, IntArray | None]:
@@ -271,7 +294,7 @@ def _rows(keys: list[Column], at: IntArray | None) -> Rows:
 
 def _others(data: Frame, found: Found, at: IntArray | None) -> Iterable[tuple[str, IntArray]]:
     """Columns and index levels without a part in the call that hold ids rather than measurements."""
-    taken = {c.label for c in (found.factor, *found.items, found.cluster, found.sample, found.score, *found.keys) if c}
+    taken = {c.label for c in (found.factor, *found.items, *found.clusters, found.sample, found.score, *found.keys) if c}
     taken |= {found.weights.label} if found.weights else set()
     columns = columns_of(data)
     levels = [name for name in data.index.names if name is not None and name not in columns]

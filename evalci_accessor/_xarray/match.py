@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from evalci_accessor._crossed_pairs import cluster_words, cross_matched
 from evalci_accessor._entries import Entries, Grid, Request
 from evalci_accessor._ids import Codes, encode
 from evalci_accessor._matching import assemble, find_sentinel, match
@@ -24,7 +25,7 @@ from evalci_accessor._pairing import (
 )
 from evalci_accessor._scores import checked_weights
 from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor._warn import examples, plain
+from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Named
 from evalci_accessor._xarray.item_weights import item_weights
 from evalci_accessor._xarray.parts import Parts
@@ -86,7 +87,7 @@ def read_pairs(
     request = Request(
         systems=[labels[i] for i in taking], pairs=chosen, names=names, n_groups=int(np.prod(shape, dtype=np.int64)),
         item_label=items.label, group_label=lambda h: describe(array, parts.kept, shape, h), unmatched=unmatched,
-        cluster_label=(lambda c: c) if clustering is None else (lambda c: plain(clustering.label(c))),
+        cluster_label=cluster_words(clustering, parts.joint),
     )  # fmt: skip
     block = _block(cells, parts, request.n_groups, len(at), len(items.codes))
     clusters = (
@@ -98,6 +99,8 @@ def read_pairs(
     else:
         matched = match(_entries(parts, array, block, systems, items, clusters, clustering, weights), request, nan_policy)
         matched = dataclasses.replace(matched, repeats=block.repeats)
+    if parts.joint is not None and clustering is not None:
+        matched = cross_matched(matched, parts.joint, clustering.label)
     return Paired(
         matched=matched, score=parts.score.array, factor=names.factor, kept=parts.kept, shape=shape,
         systems=np.asarray(parts.factor.array.variable.data)[first[taking]],

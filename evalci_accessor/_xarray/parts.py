@@ -8,10 +8,13 @@ from typing import Any
 
 import xarray as xr
 
+from evalci_accessor._crossing import JointIds, join_ids
 from evalci_accessor._entries import Names
+from evalci_accessor._ids import by_label, encode
 from evalci_accessor._pairing import refuse_same_part
 from evalci_accessor._warn import examples
-from evalci_accessor._xarray.dims import Cube, Dims, Named, find, score_of
+from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, find, score_of
+from evalci_accessor._xarray.reduce import ids_of
 from evalci_accessor.exceptions import DimensionError, MethodError
 
 
@@ -40,6 +43,10 @@ class Parts:
     averages : bool
     weights : Named or None
         Along some dims of the scores.
+    clusters : list of Named
+        The clusterings, one or several; ``cluster`` is what they make together.
+    joint : JointIds or None
+        Of several clusterings.
     """
 
     score: Named
@@ -53,6 +60,8 @@ class Parts:
     sample: str | None
     averages: bool
     weights: Named | None
+    clusters: list[Named]
+    joint: JointIds | None
 
     @property
     def names(self) -> Names:
@@ -60,7 +69,7 @@ class Parts:
         return Names(
             score=self.score.name, factor=self.factor.name, item=[one.name for one in self.item], averages=self.averages,
             cluster=None if self.cluster is None else self.cluster.name, sample=self.sample, entries="cells",
-            weights=None if self.weights is None else self.weights.name,
+            weights=None if self.weights is None else self.weights.name, clusters=[one.name for one in self.clusters],
         )  # fmt: skip
 
 
@@ -83,7 +92,7 @@ def find_parts(
     parts = {
         "factor": [factor],
         "item": item_specs,
-        "cluster": [cluster],
+        "cluster": _several(cluster),
         "sample": sample_specs,
         "by": [],
         "weights": [weights],
@@ -93,7 +102,10 @@ def find_parts(
     )
     systems = find(data, factor, "factor")
     along = _one_dim(systems, array, "factor")
-    clustering = None if cluster is None else find(data, cluster, "cluster")
+    clusters = [] if cluster is None else clusterings_of(data, cluster, score)
+    joint, clustering = None, clusters[0] if clusters else None
+    if len(clusters) > 1:
+        joint, clustering = _joined(clusters)
     sampled = tuple(dict.fromkeys(_one_dim(find(data, spec, "sample"), array, "sample") for spec in sample_specs))
     named = [find(data, spec, "item") for spec in item_specs]
     given = _given(array, dim, along)
@@ -108,8 +120,21 @@ def find_parts(
     return Parts(
         score=scores, factor=systems, item=named or [Named(array[d], str(d)) for d in items], cluster=clustering, systems=along,
         items=items, repeats=repeats, kept=kept, sample=", ".join(map(str, sampled)) or None, averages=averages,
-        weights=None if weights is None else find(data, weights, "weights"),
+        weights=None if weights is None else find(data, weights, "weights"), clusters=clusters, joint=joint,
     )  # fmt: skip
+
+
+def _joined(clusters: list[Named]) -> tuple[JointIds, Named]:
+    """What several clusterings make together, along all their dims."""
+    sizes = {d: size for one in clusters for d, size in one.array.sizes.items()}
+    every = []
+    for one in clusters:
+        coded = by_label(encode(ids_of(one.array), one.name))
+        codes = xr.DataArray(coded.codes.reshape(one.array.shape), dims=one.array.dims)
+        absent = {d: size for d, size in sizes.items() if d not in one.array.dims}
+        every.append(dataclasses.replace(coded, codes=codes.expand_dims(absent).transpose(*sizes).data))
+    joint = join_ids([one.name for one in clusters], every)
+    return joint, Named(xr.DataArray(joint.values, dims=tuple(sizes)), joint.name)
 
 
 def _several(spec: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import BoolArray, FloatArray
 from evalci_accessor.stats.matched import PairTotals
-from evalci_accessor.stats.moments import bell_mccaffrey_df
+from evalci_accessor.stats.pair_variance import PairVariance, pair_variance
 from evalci_accessor.stats.paired_posterior import PairPosterior
 from evalci_accessor.stats.proportion import wilson_limits
 from evalci_accessor.stats.tango import tango_limits, tango_z
@@ -312,31 +312,20 @@ class ReplicateLaw(Law):
         return np.asarray(np.log((1 + beyond) / (1 + self.replicates.shape[1])))
 
 
-def cr_law(t: PairTotals, kind: str) -> tuple[PivotLaw, BoolArray]:
+def cr_law(t: PairTotals, kind: str, found: PairVariance | None = None) -> tuple[PivotLaw, BoolArray]:
     r"""A t law on a cluster-robust variance of the mean difference, and where that was zero.
 
     ``"cr2"`` uses Bell and McCaffrey's degrees of freedom, the others G - 1. Where no difference varies, one pseudo-difference
     of the full span each way stands in: :math:`v_0 = 2/(n+2)` spans squared, on the effective number of clusters (with weights
     n is the effective number of items).
     """
-    power = {"cr0": 0.0, "cr1": 0.0, "cr2": -1.0, "cr3": -2.0}[kind]
-    clusters = t.n_clusters
-    if t.size is None or t.d is None:
-        variance = t.spread / t.n**2 * (1 - 1 / t.n) ** power
-        df = float(clusters - 1)
-    else:
-        h = t.size / t.mass
-        c = (1 - h) ** power
-        variance = ((t.d - t.mean[:, None] * t.size) ** 2 * c).sum(axis=1) / t.mass**2
-        df = bell_mccaffrey_df(h) if kind == "cr2" else float(clusters - 1)
-    if kind == "cr1":
-        variance = variance * clusters / (clusters - 1)
+    found = pair_variance(t, kind) if found is None else found
     # What the rounding of the scores themselves could make.
-    flat = variance <= (8 * np.finfo(np.float64).eps * t.scale) ** 2
+    flat = found.value <= (8 * np.finfo(np.float64).eps * t.scale) ** 2
     spare = 2 * t.span**2 / (t.effective_items + 2) / t.effective_clusters
-    error = np.sqrt(np.where(flat, np.where(spare > 0, spare, np.nan), variance))
+    error = np.sqrt(np.where(flat, np.where(spare > 0, spare, np.nan), found.value))
     bound = 1.0 if t.bounded else np.inf
-    return PivotLaw(std_error=error, centre=t.mean, df=np.full(len(t.total), df), bound=bound), flat
+    return PivotLaw(std_error=error, centre=t.mean, df=np.full(len(t.total), found.df), bound=bound), flat
 
 
 def adjusted_wald(t: PairTotals, pseudo: float) -> PivotLaw:

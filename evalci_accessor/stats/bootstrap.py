@@ -47,6 +47,20 @@ def seed_sequence(rng: object) -> np.random.SeedSequence:
     raise MethodError(f"rng={rng!r} must be None, an int, or a numpy SeedSequence, BitGenerator or Generator.")
 
 
+def check_bootstrap(method: str, *, crossed: bool) -> None:
+    """The pigeonhole bootstrap is for crossed clusterings, and the others resample one."""
+    if not crossed and method == "bootstrap_pigeonhole":
+        raise MethodError(
+            "method='bootstrap_pigeonhole' resamples crossed clusterings, and there is one; name several, as "
+            "cluster=['doc_id', 'prompt_id'], or use method='bootstrap_percentile'."
+        )
+    if crossed and method.startswith("bootstrap") and method != "bootstrap_pigeonhole":
+        raise MethodError(
+            f"method={method!r} resamples one clustering, so the others would be ignored; with crossed clusterings use "
+            "method='bootstrap_pigeonhole', or the default."
+        )
+
+
 def bootstrap_limits(
     t: ClusterTotals, mo: Moments, method: str, outside: float, n_resamples: int, rng: object
 ) -> tuple[FloatArray, FloatArray, FloatArray]:

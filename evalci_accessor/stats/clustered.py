@@ -133,7 +133,7 @@ def rate(
     With ``crossed``, ``t`` are the totals of the first of its clusterings.
     """
     ran = resolve_method(method, bounded=t.bounded)
-    _check_crossing(ran, crossed)
+    bootstrap.check_bootstrap(ran, crossed=crossed is not None)
     check_option(df, DegreesOfFreedom, "df")
     if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
         raise MethodError(f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
@@ -188,20 +188,6 @@ class _Answer:
     guard: np.ndarray
     fallback: np.ndarray
     negative: np.ndarray
-
-
-def _check_crossing(method: str, crossed: Crossed | None) -> None:
-    """The pigeonhole bootstrap is for crossed clusterings, and the others resample one."""
-    if crossed is None and method == "bootstrap_pigeonhole":
-        raise MethodError(
-            "method='bootstrap_pigeonhole' resamples crossed clusterings, and there is one; name several, as "
-            "cluster=['doc_id', 'prompt_id'], or use method='bootstrap_percentile'."
-        )
-    if crossed is not None and method.startswith("bootstrap") and method != "bootstrap_pigeonhole":
-        raise MethodError(
-            f"method={method!r} resamples one clustering, so the others would be ignored; with crossed clusterings use "
-            "method='bootstrap_pigeonhole', or the default."
-        )
 
 
 def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: float) -> _Answer:

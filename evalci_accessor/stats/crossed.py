@@ -16,11 +16,11 @@ import numpy as np
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.averaged import AveragedPosterior, averaged_posterior, is_crowded, quasi_inflation
+from evalci_accessor.stats.joint_effect import joint_effect
 from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
 from evalci_accessor.stats.totals import ClusterTotals
 
 MOST = 4  # clusterings: their intersections double in number with each
-_PRODUCT = 2**14  # nodes of the joint posterior before they are put into bins
 _BINS = 256
 _ROUNDING = 1e-12  # share of the parts below which a sum of theirs is rounding
 
@@ -193,7 +193,9 @@ class Crossed:
             common = sum(
                 (-1) ** len(some) * excess[some][h] * icc[h] for some, icc in meets.items() if set(some) <= set(counted.tolist())
             )  # fmt: skip
-            effect[h], weight[h] = _joint_effect(parts, float(common))
+            rows = [(value[None], chance[None]) for value, chance in parts]
+            joint = joint_effect(rows, np.array([common], dtype=np.float64), _BINS)
+            effect[h], weight[h] = joint[0][0], joint[1][0]
         with np.errstate(invalid="ignore", divide="ignore"):
             n_k = (inflation * mo.effective_rows)[:, None] / effect
         return AveragedPosterior(
@@ -212,32 +214,3 @@ def _together(first: IntArray, second: IntArray) -> IntArray:
     width = int(second.max(initial=-1)) + 1
     codes = np.unique(first * width + second, return_inverse=True)[1]
     return np.asarray(codes, dtype=np.int64).reshape(-1)
-
-
-def _joint_effect(parts: list[tuple[FloatArray, FloatArray]], common: float) -> tuple[FloatArray, FloatArray]:
-    """Design effects and their probabilities, from each clustering's share of the effect and its probabilities."""
-    most = int(_PRODUCT ** (1 / len(parts)))
-    total, largest, weight = np.zeros(1), np.zeros(1), np.ones(1)
-    for value, probability in parts:
-        kept = probability > 0
-        value, probability = value[kept], probability[kept]
-        if len(value) > most:
-            value, probability = _binned(value, probability, most)
-        total = (total[:, None] + value).ravel()
-        largest = np.maximum(largest[:, None], value).ravel()
-        weight = (weight[:, None] * probability).ravel()
-    value, weight = _binned(np.maximum(total - common, largest), weight, _BINS)
-    missing = _BINS - len(value)
-    return np.pad(1 + value, (0, missing), constant_values=1.0), np.pad(weight, (0, missing))
-
-
-def _binned(value: FloatArray, weight: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
-    """At most so many values with the same mean: those of a bin, on the log scale of 1 + value, become their mean."""
-    scale = np.log1p(value)
-    low, high = scale.min(), scale.max()
-    if high <= low:
-        return value[:1], np.array([weight.sum()])
-    place = np.minimum(((scale - low) / (high - low) * size).astype(np.int64), size - 1)
-    mass, total = (np.bincount(place, weights=w, minlength=size).astype(np.float64) for w in (weight, weight * value))
-    held = mass > 0
-    return total[held] / mass[held], mass[held]

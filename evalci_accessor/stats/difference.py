@@ -31,11 +31,19 @@ from evalci_accessor.stats._validate import (
     check_resamples,
     tail,
 )
-from evalci_accessor.stats.bootstrap import mean_replicates, seed_sequence
+from evalci_accessor.stats.bootstrap import check_bootstrap, mean_replicates, seed_sequence
 from evalci_accessor.stats.matched import PairTotals
-from evalci_accessor.stats.paired_posterior import Evidence, pair_posteriors
+from evalci_accessor.stats.pair_variance import pair_variance
+from evalci_accessor.stats.paired_posterior import (
+    CrossedEvidence,
+    Evidence,
+    crossed_evidence,
+    crossed_posteriors,
+    pair_posteriors,
+)
 from evalci_accessor.stats.proportion import one_sided
 
+RESAMPLED = ("bootstrap_percentile", "bootstrap_pigeonhole")
 INDEPENDENT = ("tango", "newcombe", "bonett_price", "agresti_min")
 BINARY = ("icc_averaged", *INDEPENDENT)
 COUNTING = ("newcombe", "bonett_price", "agresti_min")  # which want whole numbers of items
@@ -166,9 +174,12 @@ def _as_items(t: PairTotals) -> tuple[FloatArray, FloatArray]:
     return np.where(place < b, 1.0, np.where(place < b + c, -1.0, 0.0)), np.ones(t.n)
 
 
-def resolve_diff_method(method: DiffMethod, *, binary: bool, clustered: bool, weighted: bool = False) -> str:
+def resolve_diff_method(
+    method: DiffMethod, *, binary: bool, clustered: bool, weighted: bool = False, crossed: bool = False
+) -> str:
     """The method that runs: ``"auto"`` is told by the scores and by whether there are clusters."""
     check_option(method, DiffMethod, "method")
+    check_bootstrap(method, crossed=crossed)
     if method == "auto":
         return "cr2" if not binary else "icc_averaged" if clustered else "tango"
     if method in BINARY and not binary:
@@ -241,6 +252,10 @@ class Prepared:
         Where no difference varied.
     n_differing : ndarray of float, shape (P,)
         Clusters in which the systems' sums differ.
+    crossed : dict or None
+        The evidence under crossed clusterings, in place of the other.
+    negative, short : ndarray of bool, shape (P,)
+        Where a variance under crossed clusterings is negative, or less than that of one of them, as `PairVariance` has it.
     """
 
     totals: PairTotals
@@ -248,13 +263,16 @@ class Prepared:
     law: Law | None
     flat: BoolArray
     n_differing: FloatArray
+    crossed: CrossedEvidence | None
+    negative: BoolArray
+    short: BoolArray
 
 
 def prepare(t: PairTotals, method: str, *, both: FloatArray | None = None, replicates: FloatArray | None = None) -> Prepared:
     """What the method needs of the totals of some pairs."""
     if t.n_clusters < 2:
         raise ClusterError("All items lie in a single cluster, from which no error between clusters can be told.")
-    flat = np.zeros(len(t.total), dtype=bool)
+    flat = negative = short = np.zeros(len(t.total), dtype=bool)
     law: Law | None = None
     if method == "tango":
         law = ScoreLaw.of(t, None)
@@ -264,15 +282,24 @@ def prepare(t: PairTotals, method: str, *, both: FloatArray | None = None, repli
         law = NewcombeLaw.of(t, both)
     elif method in ("bonett_price", "agresti_min"):
         law = adjusted_wald(t, 1.0 if method == "bonett_price" else 0.5)
-    elif method == "bootstrap_percentile":
+    elif method in RESAMPLED:
         assert replicates is not None
         law, flat = _replicate_law(t, replicates)
     elif method != "icc_averaged":
-        law, flat = cr_law(t, method)
+        variance = pair_variance(t, method)
+        law, flat = cr_law(t, method, variance)
+        negative, short = variance.negative, variance.short
     return Prepared(
-        totals=dataclasses.replace(t, d=None, cells=None), evidence=Evidence.of(t) if law is None else None, law=law, flat=flat,
-        n_differing=t.n_differing,
+        totals=_without_clusters(t), evidence=Evidence.of(t) if law is None and t.crossed is None else None, law=law, flat=flat,
+        n_differing=t.n_differing, crossed=crossed_evidence(t.crossed) if law is None and t.crossed is not None else None,
+        negative=negative, short=short,
     )  # fmt: skip
+
+
+def _without_clusters(t: PairTotals) -> PairTotals:
+    """The totals without what lies by cluster, which would fill the memory."""
+    every = None if t.crossed is None else {some: _without_clusters(one) for some, one in t.crossed.items()}
+    return dataclasses.replace(t, d=None, cells=None, crossed=every)
 
 
 def _replicate_law(t: PairTotals, replicates: FloatArray) -> tuple[ReplicateLaw, BoolArray]:
@@ -293,7 +320,8 @@ def joint_law(lots: Sequence[Prepared]) -> Law:
     laws = [lot.law for lot in lots if lot.law is not None]
     if laws:
         return type(laws[0]).join(laws)
-    posteriors = pair_posteriors([lot.evidence for lot in lots if lot.evidence is not None])
+    crossed = [lot.crossed for lot in lots if lot.crossed is not None]
+    posteriors = crossed_posteriors(crossed) if crossed else pair_posteriors([one for lot in lots if (one := lot.evidence)])
     return ScoreLaw.join([ScoreLaw.of(lot.totals, one) for lot, one in zip(lots, posteriors, strict=True)])
 
 

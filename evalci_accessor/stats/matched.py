@@ -13,6 +13,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import EvalCIError, ScoreError
 from evalci_accessor.stats._validate import FloatArray, IntArray, as_float
+from evalci_accessor.stats.pair_variance import Every, clusterings
 from evalci_accessor.stats.pair_weights import PairWeights, kish_size, kish_sizes, within_sums, worth
 
 _COUNTABLE = 2.0**53  # whole numbers from here on have gaps
@@ -43,6 +44,8 @@ class PairTotals:
         Items that both passed, only the first, only the second, neither, by cluster.
     weights : PairWeights or None
         What is known of the items' weights; None where all count the same.
+    crossed : dict or None
+        The same totals by each of several clusterings, of which these are the first, and by their intersections.
     """
 
     n: int
@@ -57,6 +60,7 @@ class PairTotals:
     spread: FloatArray
     cells: FloatArray | None = None
     weights: PairWeights | None = None
+    crossed: Every | None = None
 
     @property
     def only_a(self) -> FloatArray:
@@ -90,20 +94,26 @@ class PairTotals:
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters; of items where each stands for itself."""
+        """Number of clusters; of items where each stands for itself, and of crossed clusterings in that with the fewest."""
+        if self.crossed is not None:
+            return min(self.crossed[d,].n_clusters for d in clusterings(self.crossed))
         return self.n if self.size is None else len(self.size)
 
     @property
     def effective_clusters(self) -> float:
-        """Kish's effective number of clusters."""
+        """Kish's effective number of clusters; of crossed clusterings in that with the fewest."""
+        if self.crossed is not None:
+            return min(self.crossed[d,].effective_clusters for d in clusterings(self.crossed))
         return self.effective_items if self.size is None else float(self.mass**2 / (self.size**2).sum())
 
     @property
     def n_differing(self) -> FloatArray:
         """Number of clusters in which the systems' sums differ, by more than rounding; nan where these are not known.
 
-        Of weighted items without clusters, Kish's effective number of those that differ.
+        Of weighted items without clusters, Kish's effective number of those that differ; of crossed clusterings the fewest.
         """
+        if self.crossed is not None:
+            return np.asarray(np.min([self.crossed[d,].n_differing for d in clusterings(self.crossed)], axis=0))
         if self.weights is not None and self.weights.kish is None:
             with np.errstate(invalid="ignore"):
                 return np.where(self.square > 0, self.square**2 / self.weights.square, 0.0)

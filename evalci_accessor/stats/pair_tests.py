@@ -116,7 +116,7 @@ def _checked_cells(cells: FloatArray, b: FloatArray, c: FloatArray, m: FloatArra
     return cells.reshape(4, -1, len(m))
 
 
-def resolve_test_method(method: PairTestMethod, *, clustered: bool, weighted: bool = False) -> str:
+def resolve_test_method(method: PairTestMethod, *, clustered: bool, weighted: bool = False, crossed: bool = False) -> str:
     """The test that runs: ``"auto"`` is told by whether there are clusters, and weights."""
     check_option(method, PairTestMethod, "method")
     if method == "auto":
@@ -129,6 +129,11 @@ def resolve_test_method(method: PairTestMethod, *, clustered: bool, weighted: bo
     if not clustered and method not in INDEPENDENT_TESTS:
         without = "use 'asymptotic'" if weighted else "use 'exact' or 'midp'"
         raise MethodError(f"method={method!r} needs cluster=, what the items share. Without one, {without}.")
+    if crossed and method != "icc_averaged":
+        raise MethodError(
+            f"method={method!r} is for one clustering, so the others would be ignored. With crossed clusterings mcnemar takes "
+            "'icc_averaged', its default; leave method out, or name one clustering."
+        )
     if weighted and method in COUNTING_TESTS:
         ways = "without clusters mcnemar takes 'asymptotic' (the default)"
         if clustered:

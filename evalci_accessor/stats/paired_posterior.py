@@ -13,15 +13,20 @@ size matter, so the cost does not grow with their number.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats.joint_effect import joint_effect
 from evalci_accessor.stats.likelihood import HALF_PI
 from evalci_accessor.stats.matched import PairTotals
+from evalci_accessor.stats.pair_variance import Every, counted
 
+CrossedEvidence: TypeAlias = "Mapping[tuple[int, ...], Evidence]"
 N_NODES = 64
+_BINS = 128  # values of the effective share under crossed clusterings
 _N_SEARCH = 48  # nodes of the passes that only have to find where the posterior lives
 _DROP = 40.0  # log units below the peak at which it counts as zero
 _CELLS = 2**20  # pairs x nodes x sizes worked on at a time
@@ -83,6 +88,33 @@ def pair_posteriors(lots: Sequence[Evidence], *, n_nodes: int = N_NODES) -> list
             part = slice(int(stop) - len(lots[k].within), int(stop))
             out[k] = PairPosterior(rho=rho[part], weight=weight[part], share=share[part])
     return [one for one in out if one is not None]
+
+
+def crossed_posteriors(lots: Sequence[CrossedEvidence]) -> list[PairPosterior]:
+    r"""Posteriors of the effective shares of several lots of pairs under crossed clusterings, found together.
+
+    With :math:`e = n/G^* - 1` the share is :math:`1/(1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots)`, and at most
+    the smallest of the clusterings' own; the nodes have no single ICC.
+    """
+    of = [(k, some) for k, lot in enumerate(lots) for some in lot]
+    found = dict(zip(of, pair_posteriors([lots[k][some] for k, some in of]), strict=True))
+    out = []
+    for k, lot in enumerate(lots):
+        excess = {some: one.growth[:, None] * found[k, some].rho for some, one in lot.items()}
+        common = np.zeros(len(next(iter(lot.values())).growth))
+        for some, value in excess.items():
+            if len(some) > 1:
+                common += (-1) ** len(some) * (value * found[k, some].weight).sum(axis=1)
+        parts = [(value, found[k, some].weight) for some, value in excess.items() if len(some) == 1]
+        effect, weight = joint_effect(parts, common, _BINS)
+        out.append(PairPosterior(rho=np.full_like(effect, np.nan), weight=weight, share=1 / effect))
+    return out
+
+
+def crossed_evidence(every: Every) -> CrossedEvidence:
+    """What the likelihood needs by each clustering that counts, and by their intersections."""
+    places = set(counted({some: t.n_clusters for some, t in every.items()}))
+    return {some: Evidence.of(t) for some, t in every.items() if set(some) <= places}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

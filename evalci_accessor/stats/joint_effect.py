@@ -1,0 +1,73 @@
+"""The design effect of several clusterings together, from the posterior of each one's share of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from evalci_accessor.stats._validate import FloatArray
+
+_PRODUCT = 2**14  # nodes of a joint posterior before they are put into bins
+_CHUNK = 2**21  # values held at a time
+Values: TypeAlias = tuple[FloatArray, FloatArray]  # values and their probabilities, both (P, R)
+
+
+def joint_effect(parts: Sequence[Values], common: FloatArray, bins: int) -> Values:
+    r"""Design effects and their probabilities, each (P, bins).
+
+    Parameters
+    ----------
+    parts : sequence of pairs of ndarray, shape (P, R)
+        Of each clustering, what it adds to a design effect of 1, and with which probability.
+    common : ndarray, shape (P,)
+        What the clusterings have in common, and would be counted twice.
+    bins : int
+        How many values stand for all of them.
+
+    Notes
+    -----
+    One plus the sum of the parts less what is common, and at least one plus the largest part.
+    """
+    pairs = len(common)
+    most = int(_PRODUCT ** (1 / len(parts)))
+    parts = [part if part[0].shape[1] <= most else _binned(*part, most) for part in parts]
+    width = int(np.prod([part[0].shape[1] for part in parts]))
+    step = max(_CHUNK // width, 1)
+    found = [
+        _chunk([(value[k : k + step], weight[k : k + step]) for value, weight in parts], common[k : k + step], bins)
+        for k in range(0, pairs, step)
+    ]
+    if not found:
+        return np.ones((0, bins)), np.zeros((0, bins))
+    effect, weight = (np.concatenate(list(part)) for part in zip(*found, strict=True))
+    return effect, weight
+
+
+def _chunk(parts: list[Values], common: FloatArray, bins: int) -> Values:
+    pairs = len(common)
+    total, largest, weight = np.zeros((pairs, 1)), np.zeros((pairs, 1)), np.ones((pairs, 1))
+    for value, probability in parts:
+        total = (total[:, :, None] + value[:, None, :]).reshape(pairs, -1)
+        largest = np.maximum(largest[:, :, None], value[:, None, :]).reshape(pairs, -1)
+        weight = (weight[:, :, None] * probability[:, None, :]).reshape(pairs, -1)
+    value, weight = _binned(np.maximum(total - common[:, None], largest), weight, bins)
+    return 1 + value, weight
+
+
+def _binned(value: FloatArray, weight: FloatArray, size: int) -> Values:
+    """So many values in each row with the same mean: those of a bin, on the log scale of 1 + value, become their mean."""
+    rows = len(value)
+    scale = np.log1p(value)
+    held = weight > 0
+    low = np.where(held, scale, np.inf).min(axis=1, keepdims=True)
+    width = np.where(held, scale, -np.inf).max(axis=1, keepdims=True) - low
+    with np.errstate(invalid="ignore", divide="ignore"):
+        place = np.where(width > 0, (scale - low) / np.where(width > 0, width, 1.0) * size, 0.0)
+    key = np.clip(place, 0, size - 1).astype(np.int64) + np.arange(rows)[:, None] * size
+    mass, total = (
+        np.bincount(key.ravel(), weights=w.ravel(), minlength=rows * size).reshape(rows, size)
+        for w in (weight, weight * value)
+    )
+    return np.divide(total, mass, out=np.zeros((rows, size)), where=mass > 0), mass.astype(np.float64)

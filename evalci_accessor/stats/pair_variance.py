@@ -1,0 +1,93 @@
+r"""Cluster-robust variances of a mean difference, for many pairs at once; of crossed clusterings by inclusion and exclusion."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats.moments import bell_mccaffrey_df
+
+if TYPE_CHECKING:
+    from evalci_accessor.stats.matched import PairTotals
+
+Every: TypeAlias = "Mapping[tuple[int, ...], PairTotals]"  # by each clustering and each intersection, from their places
+_ROUNDING = 1e-12  # share of the parts below which a sum of theirs is rounding
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairVariance:
+    """The variance of each of P differences.
+
+    Parameters
+    ----------
+    value : ndarray of float, shape (P,)
+    df : float
+        Degrees of freedom: Bell and McCaffrey's for CR2, G - 1 for the others; of crossed clusterings the fewest.
+    negative, short : ndarray of bool, shape (P,)
+        Where the sum over crossed clusterings is negative, so that the largest of their own stands in; and where it is less than
+        that.
+    """
+
+    value: FloatArray
+    df: float
+    negative: BoolArray
+    short: BoolArray
+
+
+def pair_variance(t: PairTotals, kind: str) -> PairVariance:
+    """Variance ``"cr0"`` to ``"cr3"``."""
+    if t.crossed is not None:
+        return _crossed(t.crossed, kind)
+    power = {"cr0": 0.0, "cr1": 0.0, "cr2": -1.0, "cr3": -2.0}[kind]
+    clusters, nowhere = t.n_clusters, np.zeros(len(t.total), dtype=bool)
+    df = float(clusters - 1)
+    if t.size is None or t.d is None:
+        value = t.spread / t.n**2 * (1 - 1 / t.n) ** power
+    else:
+        h = t.size / t.mass
+        value = ((t.d - t.mean[:, None] * t.size) ** 2 * (1 - h) ** power).sum(axis=1) / t.mass**2
+        df = bell_mccaffrey_df(h) if kind == "cr2" else df
+    if kind == "cr1":
+        value = value * clusters / (clusters - 1)
+    return PairVariance(value=value, df=df, negative=nowhere, short=nowhere)
+
+
+def clusterings(every: Every) -> list[int]:
+    """Places of the clusterings."""
+    return [some[0] for some in every if len(some) == 1]
+
+
+def counted(n_clusters: Mapping[tuple[int, ...], int]) -> list[int]:
+    """Places of the clusterings that do not lie within another, from their numbers of clusters and those of the intersections.
+
+    Of two that are the same the first counts.
+    """
+    places = [some[0] for some in n_clusters if len(some) == 1]
+    nested = set()
+    for a, b in itertools.combinations(places, 2):
+        both = n_clusters[a, b]
+        if both == n_clusters[b,]:
+            nested.add(b)
+        elif both == n_clusters[a,]:
+            nested.add(a)
+    return [d for d in places if d not in nested]
+
+
+def _crossed(every: Every, kind: str) -> PairVariance:
+    """By inclusion and exclusion (Cameron, Gelbach and Miller 2011)."""
+    parts = {some: pair_variance(t, kind) for some, t in every.items()}
+    places = counted({some: t.n_clusters for some, t in every.items()})
+    alone = np.stack([parts[d,].value for d in places])
+    largest = alone.max(axis=0)
+    total = np.sum([-((-1) ** len(some)) * part.value for some, part in parts.items()], axis=0)
+    scale = np.sum([part.value for part in parts.values()], axis=0)
+    negative = (total <= _ROUNDING * scale) & (largest > 0)
+    return PairVariance(
+        value=np.where(negative, largest, np.maximum(total, 0.0)), df=min(parts[d,].df for d in places), negative=negative,
+        short=~negative & (total < largest * (1 - 1e-9)),
+    )  # fmt: skip
