@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from evalci_accessor import crosscheck as sm
-from evalci_accessor._against import Known, normal_words, reasons, theirs_of
+from evalci_accessor._against import Known, normal_words, reasons
+from evalci_accessor._fitted import theirs_of
 from evalci_accessor._options import CrosscheckOptions, RateOptions
 from evalci_accessor._pairing import Matched
 from evalci_accessor._pairs import diff_by_methods
@@ -27,7 +28,7 @@ VARIANCES: tuple[Literal["cr0", "cr1", "cr2", "cr3"], ...] = ("cr0", "cr1", "cr2
 OURS = (*VARIANCES, "default")
 # Which of ours each should equal: in the standard error, and in the estimate.
 COUNTERPART = {
-    "ols_cluster": "cr1", "ols_cluster_t": "cr1", "glm_binomial_cluster": "cr1", "gee_independence": "cr0",
+    "ols_cluster": "cr1", "ols_cluster_t": "cr1", "ols_cr2": "cr2", "glm_binomial_cluster": "cr1", "gee_independence": "cr0",
     "gee_independence_bias_reduced": "cr3", "gee_exchangeable": "cr0",
 }  # fmt: skip
 CROSSCHECK_COLUMNS = (
@@ -48,22 +49,31 @@ class Unit:
         By name of ours, the five numbers by name of column.
     method : str
         What the default was.
+    fits : dict
+        What statsmodels gave so far, by estimator.
     """
 
     scores: sm.Scores
     ours: dict[str, dict[str, float]]
     method: str
+    fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
 
     @property
     def even(self) -> bool:
         """Whether all clusters are equally large."""
         return bool(len(self.scores.first)) and len(np.unique(self.scores.sizes)) == 1
 
+    def fit(self, estimator: str, confidence_level: float) -> sm.Fit:
+        """By statsmodels, once."""
+        if estimator not in self.fits:
+            self.fits[estimator] = sm.fit(estimator, self.scores, confidence_level)
+        return self.fits[estimator]
+
 
 def rates(
-    sample: Sample, rows_of: Callable[[int], tuple[FloatArray, IntArray]], options: CrosscheckOptions
+    sample: Sample, rows_of: Callable[[int], tuple[FloatArray, IntArray, FloatArray | None]], options: CrosscheckOptions
 ) -> dict[str, Any]:
-    """The columns of every group, arrays (H, E); ``rows_of`` gives a group's scores and their clusters' codes."""
+    """The columns of every group, arrays (H, E); ``rows_of`` gives a group's scores, their clusters' codes, and weights."""
     check_options(options, sample.totals.n_groups)
     level, t = options.confidence_level, sample.totals
     default = estimate(
@@ -77,9 +87,9 @@ def rates(
     ours = {name: {column: np.ravel(getattr(result, column)) for column in _NUMBERS} for name, result in found.items()}
 
     def unit(h: int) -> Unit:
-        y, clusters = rows_of(h)
+        y, clusters, weights = rows_of(h)
         return Unit(
-            scores=sm.Scores.of(y, None, clusters, bounded=t.bounded), method=default.method,
+            scores=sm.Scores.of(y, None, clusters, bounded=t.bounded, weights=weights), method=default.method,
             ours={name: {column: float(values[h]) for column, values in one.items()} for name, one in ours.items()},
         )  # fmt: skip
 
@@ -130,6 +140,15 @@ def check_options(options: CrosscheckOptions, n_units: int) -> None:
         )
 
 
+def refuse_weights(weights: Any) -> None:
+    """Weights belong to the rows of a rate."""
+    if weights is not None:
+        raise MethodError(
+            "weights= belongs to the check of a rate, and factor= asks for differences, which take no weights here. Leave out one "
+            "of them; the weighted rate of each system is asked for with by= (on a cube, by keeping the systems' dim)."
+        )
+
+
 def refuse_without_factor(item: Any, pairs: Any, baseline: Any, sample: Any) -> None:
     """Options that only make sense for a comparison of systems."""
     parts = {"item": item, "pairs": pairs, "baseline": baseline, "sample": sample}
@@ -172,8 +191,13 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
     if name in OURS:
         known = bool(n["n"])
         difference = 0.0 if known else np.nan
-        return unit.ours[name] | n | {
-            "compared_with": name, "estimate_difference": difference, "relative_difference": difference, "agrees": known,
+        itself = {
+            "compared_with": name,
+            "estimate_difference": difference,
+            "relative_difference": difference,
+            "agrees": known,
+        }
+        return unit.ours[name] | n | (_default(unit, options) if name == "default" else itself) | {
             "should_agree": known, "note": _own_note(unit, name),
         }  # fmt: skip
     if name == "against":
@@ -186,17 +210,39 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
             half = float(special.stdtrit(seen.df, (1 + options.confidence_level) / 2)) * seen.std_error
             fitted = dataclasses.replace(fitted, low=seen.estimate - half, high=seen.estimate + half, df=seen.df)
     else:
-        fitted, counterpart = sm.fit(name, unit.scores, options.confidence_level), COUNTERPART[name]
+        fitted, counterpart = unit.fit(name, options.confidence_level), COUNTERPART[name]
         should, note = _expected(unit, name, fitted, options.confidence_level)
-    return n | compare(fitted, unit.ours[counterpart], options.tolerance) | {
+    return n | compare(fitted, unit.ours[counterpart], options.tolerance, freedom=name != "against") | {
         "compared_with": counterpart, "should_agree": should, "note": note,
     }  # fmt: skip
 
 
-def compare(fitted: sm.Fit, ours: dict[str, float], tolerance: float) -> dict[str, Any]:
-    """Their numbers, and how far they are from ours."""
+def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
+    """The default beside the least squares of statsmodels: the estimate, and the error where it is CR2's."""
+    with_error = unit.method == "cr2" and not unit.scores.flat
+    beside, ours = "ols_cr2" if with_error else "ols_cluster_t", unit.ours["default"]
+    theirs = unit.fit(beside, options.confidence_level)
+    if with_error:
+        kept = ("estimate_difference", "relative_difference", "agrees")
+        compared = compare(theirs, ours, options.tolerance)
+        return {"compared_with": beside} | {name: compared[name] for name in kept}
+    shift = theirs.estimate - ours["estimate"]
+    return {
+        "compared_with": beside, "estimate_difference": shift, "relative_difference": np.nan,
+        "agrees": _near(shift, unit.ours["cr1"] | {"estimate": ours["estimate"]}, options.tolerance),
+    }  # fmt: skip
+
+
+def _near(shift: float, ours: dict[str, float], tolerance: float) -> bool:
+    return bool(abs(shift) <= tolerance * np.fmax(abs(ours["estimate"]), ours["std_error"]))
+
+
+def compare(fitted: sm.Fit, ours: dict[str, float], tolerance: float, *, freedom: bool = True) -> dict[str, Any]:
+    """Their numbers, and how far they are from ours; ``freedom`` compares the degrees of freedom too, where both have some."""
     shift, relative = differ(fitted.estimate, fitted.std_error, ours)
-    near = abs(relative) <= tolerance and abs(shift) <= tolerance * max(abs(ours["estimate"]), ours["std_error"])
+    near = abs(relative) <= tolerance and _near(shift, ours, tolerance)
+    if freedom and np.isfinite([fitted.df, ours["df"]]).all():
+        near = near and abs(fitted.df - ours["df"]) <= tolerance * ours["df"]
     return {
         "estimate": fitted.estimate, "std_error": fitted.std_error, "ci_low": fitted.low, "ci_high": fitted.high,
         "df": fitted.df, "estimate_difference": shift, "relative_difference": relative,
@@ -215,12 +261,13 @@ def _own_note(unit: Unit, name: str) -> str:
         return "no scores"
     if name == "default":
         text = f"method={unit.method!r}"
-        return text if unit.method.startswith("cr") else f"{text}, whose error is no cluster-robust one"
+        alone = "statsmodels has no such interval, so only the estimate is compared"
+        return text if unit.method.startswith("cr") else f"{text}; {alone}"
     if unit.scores.flat:
         return "no variance: the limits let each cluster count as one item" if unit.scores.second is None else (
             "no variance: one difference of the full span each way stands in"
         )  # fmt: skip
-    return "statsmodels has none; R's clubSandwich has" if name == "cr2" else ""
+    return "statsmodels has none itself, see ols_cr2; R's clubSandwich has" if name == "cr2" else ""
 
 
 def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) -> tuple[bool, str]:
@@ -233,6 +280,7 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
     paired = scores.second is not None
     parts = {
         "ols_cluster": "", "ols_cluster_t": "", "glm_binomial_cluster": "by the delta method from the logit",
+        "ols_cr2": "CR2 with Bell and McCaffrey's df, made here from the residuals and hat matrix of statsmodels, which has no CR2",
         "gee_independence": "robust variance is CR0, without the factor G/(G-1) of CR1",
         "gee_independence_bias_reduced": "Mancl and DeRouen's variance is CR3", "gee_exchangeable": "",
     }  # fmt: skip

@@ -13,12 +13,13 @@ from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import FloatArray, IntArray
 
 ESTIMATORS = (
-    "ols_cluster", "ols_cluster_t", "glm_binomial_cluster", "gee_independence", "gee_independence_bias_reduced",
+    "ols_cluster", "ols_cluster_t", "ols_cr2", "glm_binomial_cluster", "gee_independence", "gee_independence_bias_reduced",
     "gee_exchangeable",
 )  # fmt: skip
 # Above these GEE is skipped: it goes through the clusters one by one, and the bias-reduced variance solves a dense system in each.
 MAX_ROWS, MAX_CLUSTERS, MAX_CUBES = 1_000_000, 100_000, 1e11
 NEAREST_END = 1e-8  # where statsmodels' logit has no digits left
+_CTOL, _MAXITER = 1e-10, 500  # statsmodels' own are 1e-6 and 60
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,6 +34,8 @@ class Scores:
         Of the other system on the same items.
     codes : ndarray of int, shape (n,)
         Cluster of each item, from 0 to G - 1, in rising order.
+    weights : ndarray of float, shape (n,), or None
+        Above 0, with a mean of 1; None where all are equal, and of two systems.
     bounded : bool
         Whether all scores lie in [0, 1].
     """
@@ -40,14 +43,28 @@ class Scores:
     first: FloatArray
     second: FloatArray | None
     codes: IntArray
+    weights: FloatArray | None = None
     bounded: bool
 
     @classmethod
-    def of(cls, first: FloatArray, second: FloatArray | None, clusters: IntArray, *, bounded: bool) -> Scores:
+    def of(
+        cls,
+        first: FloatArray,
+        second: FloatArray | None,
+        clusters: IntArray,
+        *,
+        bounded: bool,
+        weights: FloatArray | None = None,
+    ) -> Scores:
         """Scores with cluster codes of any kind, brought into the order of the clusters."""
         codes = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
         order = np.argsort(codes, kind="stable")
-        return cls(first=first[order], second=None if second is None else second[order], codes=codes[order], bounded=bounded)
+        if weights is not None:
+            weights = weights[order] / weights.mean() if len(weights) and np.ptp(weights) > 0 else None
+        return cls(
+            first=first[order], second=None if second is None else second[order], codes=codes[order], weights=weights,
+            bounded=bounded,
+        )  # fmt: skip
 
     @property
     def mean_of(self) -> FloatArray:
@@ -60,10 +77,19 @@ class Scores:
         return np.bincount(self.codes)
 
     @property
+    def sums_of_weights(self) -> FloatArray:
+        """Weight of each cluster; its size without weights."""
+        return np.bincount(self.codes, weights=self.weights).astype(np.float64)
+
+    def average(self, values: FloatArray) -> float:
+        """Weighted mean."""
+        return float(values.mean()) if self.weights is None else float(self.weights @ values / self.weights.sum())
+
+    @property
     def nearest_end(self) -> float:
         """Distance of a mean from the nearer end of [0, 1]."""
         sides = [self.first] if self.second is None else [self.first, self.second]
-        return min(min(float(side.mean()), float((1 - side).mean())) for side in sides)
+        return min(min(self.average(side), self.average(1 - side)) for side in sides)
 
     @property
     def constant(self) -> bool:
@@ -78,7 +104,8 @@ class Scores:
         if not len(self.first):
             return True
         y = self.mean_of
-        residual = np.bincount(self.codes, weights=y - y.mean()) / len(y)
+        left = y - self.average(y)
+        residual = np.bincount(self.codes, weights=left if self.weights is None else self.weights * left) / len(y)
         scale = float(np.abs(y).max()) or 1.0
         return self.constant or bool((residual**2).sum() <= (8 * np.finfo(np.float64).eps * scale) ** 2)
 
@@ -153,6 +180,10 @@ def why_not(estimator: str, scores: Scores) -> str:
     nearest = scores.nearest_end
     if scores.bounded and nearest < NEAREST_END and (estimator.startswith("glm") or scores.second is None):
         return f"skipped: a mean {nearest:.1g} from the end of the scale is too near for the logit in statsmodels"
+    if scores.weights is not None and estimator == "gee_independence_bias_reduced":
+        return "skipped: statsmodels' bias-reduced variance is not made for weights of rows"
+    if scores.weights is not None and estimator == "gee_exchangeable":
+        return "skipped: statsmodels takes the weights of the first rows for those of the clusters in this correlation"
     return _too_large(estimator, scores)
 
 
@@ -193,12 +224,18 @@ def _too_large(estimator: str, scores: Scores) -> str:
     return ""
 
 
-def _ols(scores: Scores, confidence_level: float, *, use_t: bool) -> Fit:
-    from statsmodels.regression.linear_model import OLS
+def _least_squares(scores: Scores) -> Any:
+    """The model of a constant, by ordinary or by weighted least squares."""
+    from statsmodels.regression.linear_model import OLS, WLS
 
     y = scores.mean_of
+    constant = np.ones((len(y), 1))
+    return OLS(y, constant) if scores.weights is None else WLS(y, constant, weights=scores.weights)
+
+
+def _ols(scores: Scores, confidence_level: float, *, use_t: bool) -> Fit:
     # Always with t's degrees of freedom asked for, so that a later version's default does not matter.
-    results = OLS(y, np.ones((len(y), 1))).fit(cov_type="cluster", cov_kwds={"groups": scores.codes}, use_t=use_t)
+    results = _least_squares(scores).fit(cov_type="cluster", cov_kwds={"groups": scores.codes}, use_t=use_t)
     (low, high), *_ = np.asarray(results.conf_int(alpha=1 - confidence_level))
     return Fit(
         estimate=float(results.params[0]), std_error=float(results.bse[0]), low=float(low), high=float(high),
@@ -206,12 +243,39 @@ def _ols(scores: Scores, confidence_level: float, *, use_t: bool) -> Fit:
     )  # fmt: skip
 
 
+def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
+    r"""CR2 and its degrees of freedom as Bell and McCaffrey define them, from what the fit holds: design, residuals, bread.
+
+    With x the (weighted) design and b the bread, the block of a cluster in the hat matrix is :math:`b\,xx'`, whose one
+    eigenvalue is :math:`h = b\,x'x`, so that :math:`x'(I-bxx')^{-1/2}e = x'e/\sqrt{1-h}`. The variance is then a quadratic form
+    in :math:`(I-H)y`, with the vectors :math:`u_g = b\,x_g/\sqrt{1-h_g}` of the clusters; for independent errors the matrix
+    of its products is :math:`U'(I-H)U = U'U - b\,U'xx'U`, and the degrees of freedom are its squared trace over the sum of
+    its squares.
+    """
+    results = _least_squares(scores).fit()
+    x, bread = np.asarray(results.model.wexog)[:, 0], float(np.asarray(results.normalized_cov_params)[0, 0])
+    starts = np.flatnonzero(np.diff(scores.codes, prepend=-1))
+    square = np.add.reduceat(x * x, starts)
+    moment = np.add.reduceat(x * np.asarray(results.wresid), starts)
+    root = np.sqrt(1 - bread * square)
+    error = float(np.sqrt(((bread * moment / root) ** 2).sum()))
+    norm, along = bread**2 * square / root**2, bread * square / root  # u'u and x'u
+    own, beside = norm - bread * along**2, bread * along  # of U'(I-H)U: the diagonal, and what it is made of off it
+    trace = float(own.sum())
+    squares = float((own**2).sum() + ((beside**2).sum() ** 2 - (beside**4).sum()) / bread**2)
+    estimate, df = float(results.params[0]), trace**2 / squares if squares > 0 else np.nan
+    half = float(special.stdtrit(df, (1 + confidence_level) / 2)) * error
+    return Fit(estimate=estimate, std_error=error, low=estimate - half, high=estimate + half, df=df)
+
+
 def _glm(scores: Scores, confidence_level: float) -> Fit:
     from statsmodels.genmod.families import Binomial
     from statsmodels.genmod.generalized_linear_model import GLM
 
     y, design, codes = scores.stacked()
-    results = GLM(y, design, family=Binomial()).fit(cov_type="cluster", cov_kwds={"groups": codes}, tol=1e-12)
+    # With one coefficient frequency weights give the same: they differ in the factor (N-1)/(N-K) alone, which is then 1.
+    model = GLM(y, design, family=Binomial(), var_weights=scores.weights)
+    results = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, tol=1e-12)
     if not results.converged:
         return Fit(problem="did not converge")
     return _from_logit(results, confidence_level)
@@ -248,15 +312,16 @@ def gee(scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type
     unit = 1.0 if scores.bounded else float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1])))
     model = GEE(
         y / unit, design, groups=codes, family=Binomial() if binomial else Gaussian(),
-        cov_struct=Exchangeable() if exchangeable else Independence(),
+        cov_struct=Exchangeable() if exchangeable else Independence(), weights=scores.weights,
     )  # fmt: skip
-    # The default of 1e-6 is for sums of 1 and more, as scores of 0 and 1 have them.
-    ctol = 1e-6 * min(1.0, len(scores.first) * scores.nearest_end) if binomial else 1e-6
-    results = model.fit(cov_type=cov_type, ddof_scale=ddof_scale, ctol=ctol)
+    # The score function is a sum over all rows: near an end it is small everywhere, and it is never free of rounding.
+    n = len(scores.first)
+    ctol = max(_CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * np.finfo(np.float64).eps * n)
+    results = model.fit(cov_type=cov_type, ddof_scale=ddof_scale, ctol=ctol, maxiter=_MAXITER)
     if results is None:
         return Fit(problem="did not converge: the working covariance is singular")
     if not results.converged:
-        return Fit(problem="did not converge within 60 iterations")
+        return Fit(problem=f"did not converge within {_MAXITER} iterations")
     if binomial:
         found = _from_logit(results, confidence_level)
     else:
@@ -268,6 +333,7 @@ def gee(scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type
 _FITTERS: dict[str, Callable[[Scores, float], Fit]] = {
     "ols_cluster": lambda scores, level: _ols(scores, level, use_t=False),
     "ols_cluster_t": lambda scores, level: _ols(scores, level, use_t=True),
+    "ols_cr2": _ols_cr2,
     "glm_binomial_cluster": _glm,
     "gee_independence": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="robust"),
     "gee_independence_bias_reduced": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="bias_reduced"),

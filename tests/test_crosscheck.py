@@ -1,9 +1,8 @@
 """Our numbers beside those of statsmodels, on published results and on made ones, and reasons for what differs."""
 
-import json
+import dataclasses
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,6 @@ from evalci_accessor.exceptions import (
 )
 from evalci_accessor.stats import _paired_laws, clustered
 
-GEEPACK = json.loads((Path(__file__).parent / "reference" / "geepack.json").read_text(encoding="utf-8"))["data"]
 COLUMNS = list(_crosscheck.CROSSCHECK_COLUMNS)
 OURS, THEIRS = list(_crosscheck.OURS), list(crosscheck.ESTIMATORS)
 UNEVEN = frame_of([3, 9, 1, 4, 0, 6, 2, 7], [4, 10, 5, 4, 3, 6, 6, 9])
@@ -77,6 +75,7 @@ def test_real_data_agree_where_they_should(file, data_dir):
     assert (answer["agrees"] == answer["should_agree"]).all()
     largest = answer.groupby("estimator")["relative_difference"].agg(lambda d: d.abs().max())
     assert largest["ols_cluster_t"] < 1e-10
+    assert largest["ols_cr2"] < 1e-10
     assert largest["gee_independence"] < 1e-6
     assert largest["gee_independence_bias_reduced"] < 1e-6
     ols, cr1 = (answer[answer["estimator"] == name].reset_index() for name in ("ols_cluster_t", "cr1"))
@@ -103,47 +102,6 @@ def test_real_pairs_agree_where_they_should(file, options, data_dir):
     assert abs(row(answer, "ols_cluster_t")["relative_difference"]) < 1e-10
     assert abs(row(answer, "gee_independence")["relative_difference"]) < 1e-10
     assert abs(row(answer, "gee_exchangeable")["relative_difference"]) < 1e-10
-
-
-# R's geepack
-
-
-@pytest.mark.parametrize("name", GEEPACK)
-def test_independence_is_geepacks(name):
-    data = GEEPACK[name]
-    want, p = data["fits"]["independence_san.se"], sum(data["s"]) / sum(data["m"])
-    answer = check(frame_of(data["s"], data["m"]))
-    for estimator in ("gee_independence", "cr0"):
-        got = row(answer, estimator)
-        assert_allclose(got["std_error"] / (p * (1 - p)), want["se"], rtol=1e-6)
-        assert_allclose(np.log(got["estimate"] / (1 - got["estimate"])), want["beta"], rtol=1e-6)
-
-
-@pytest.mark.parametrize("name", GEEPACK)
-def test_exchangeable_is_geepacks(name):
-    data = GEEPACK[name]
-    frame, want = frame_of(data["s"], data["m"]), data["fits"]["exchangeable_san.se"]
-    group = pd.factorize(frame["cluster"])[0]
-    scores = crosscheck.Scores.of(frame["score"].to_numpy(float), None, group, bounded=True)
-    got = crosscheck.gee(scores, 0.95, exchangeable=True, cov_type="robust", ddof_scale=0)
-    p = 1 / (1 + np.exp(-want["beta"]))
-    if name != "C":
-        assert_allclose(got.estimate, p, rtol=1e-6)
-        assert_allclose(got.std_error, want["se"] * p * (1 - p), rtol=1e-6)
-        assert_allclose(got.correlation, want["alpha"], rtol=1e-6)
-        return
-    # Its correlation cannot be in a cluster of 231, and geepack stops where steps are below 1e-4; given it, they agree.
-    s, m = np.array(data["s"]), np.array(data["m"])
-    weight = 1 / (1 + (m - 1) * want["alpha"])
-    assert_allclose((weight * s).sum() / (weight * m).sum(), p, rtol=1e-4)
-    assert_allclose([got.estimate, got.correlation], [p, want["alpha"]], rtol=1e-4)
-    assert "cannot be in a cluster of 231" in row(check(frame), "gee_exchangeable")["note"]
-
-
-def test_geepack_data_agree_where_they_should():
-    for data in GEEPACK.values():
-        answer = check(frame_of(data["s"], data["m"]))
-        assert (answer["agrees"] == answer["should_agree"])[answer["estimator"] != "gee_exchangeable"].all()
 
 
 # The answer
@@ -173,7 +131,8 @@ def test_theirs_are_what_statsmodels_gives():
         results = smf.ols("score ~ 1", frame).fit(use_t=use_t, **clustered_by(frame["code"]))
         got = row(answer, name)
         assert_allclose(got[["ci_low", "ci_high"]].astype(float), results.conf_int(0.1).to_numpy()[0], rtol=1e-10)
-    results = smf.gee("score ~ 1", "code", frame, family=sm.families.Binomial(), cov_struct=sm.cov_struct.Exchangeable()).fit()
+    results = smf.gee("score ~ 1", "code", frame, family=sm.families.Binomial(), cov_struct=sm.cov_struct.Exchangeable())
+    results = results.fit(ctol=1e-12)
     got, p = row(answer, "gee_exchangeable"), 1 / (1 + np.exp(-results.params.iloc[0]))
     assert_allclose([got["estimate"], got["std_error"]], [p, results.bse.iloc[0] * p * (1 - p)], rtol=1e-10)
 
@@ -269,7 +228,10 @@ def test_scores_beyond_the_unit_interval():
     assert np.isnan(glm["estimate"])
     rest = answer[~answer["estimator"].isin(["glm_binomial_cluster", "gee_exchangeable"])]
     assert rest["agrees"].all()
-    assert row(answer, "default")["note"] == "method='cr2'"
+    default = row(answer, "default")
+    assert default["note"] == "method='cr2'"
+    assert default["compared_with"] == "ols_cr2"
+    assert default["relative_difference"] < 1e-10
 
 
 @pytest.mark.parametrize(("size", "skipped"), [(1e-3, False), (1e-6, False), (1e-12, True)])
@@ -469,7 +431,7 @@ def test_the_callers_data_stay_as_they_are():
 # What it is for: a variance of ours that is wrong
 
 
-@pytest.mark.parametrize("kind", ["cr0", "cr1", "cr3"])
+@pytest.mark.parametrize("kind", ["cr0", "cr1", "cr2", "cr3"])
 def test_a_broken_variance_is_found(kind, monkeypatch):
     whole = clustered.cr_variance
     monkeypatch.setattr(
@@ -481,31 +443,56 @@ def test_a_broken_variance_is_found(kind, monkeypatch):
     assert not check(UNEVEN, tolerance=1e-3)["agrees"][answer["should_agree"]].eq(False).any()
 
 
-def test_a_broken_variance_of_a_difference_is_found(monkeypatch):
+def test_broken_degrees_of_freedom_are_found(monkeypatch):
+    whole, of_shares = clustered.satterthwaite_df, _crosscheck.bell_mccaffrey_df
+    monkeypatch.setattr(clustered, "satterthwaite_df", lambda t, mo, k: whole(t, mo, k) * 1.00001)
+    answer = check(UNEVEN)
+    assert answer["estimator"][answer["should_agree"] & ~answer["agrees"]].tolist() == ["ols_cr2"]
+    monkeypatch.setattr(_crosscheck, "bell_mccaffrey_df", lambda share: 1.00001 * of_shares(share))
+    answer = check(PAIR, "doc", factor="model", item="item")
+    assert answer["estimator"][answer["should_agree"] & ~answer["agrees"]].tolist() == ["ols_cr2"]
+
+
+def test_a_broken_default_of_wide_scores_is_found(monkeypatch):
+    frame = UNEVEN.assign(score=UNEVEN["score"] * 7 - 2)
+    assert row(check(frame), "default")["agrees"]
+    whole = clustered.cr_variance
+    monkeypatch.setattr(clustered, "cr_variance", lambda t, mo, k: whole(t, mo, k) * (1.00001 if k == "cr2" else 1.0))
+    answer = check(frame)
+    assert answer["estimator"][answer["should_agree"] & ~answer["agrees"]].tolist() == ["default", "ols_cr2"]
+
+
+@pytest.mark.parametrize("kind", ["cr0", "cr1", "cr2", "cr3"])
+def test_a_broken_variance_of_a_difference_is_found(kind, monkeypatch):
     whole = _paired_laws.cr_law
 
-    def broken(t, kind):
-        law, flat = whole(t, kind)
-        return type(law)(std_error=law.std_error * 1.001, centre=law.centre, df=law.df, bound=law.bound), flat
+    def broken(t, which):
+        law, flat = whole(t, which)
+        more = 1.00001 if which == kind else 1.0
+        return type(law)(std_error=law.std_error * more, centre=law.centre, df=law.df, bound=law.bound), flat
 
     monkeypatch.setattr("evalci_accessor.stats.difference.cr_law", broken)
     answer = check(PAIR, "doc", factor="model", item="item")
-    caught = answer["should_agree"] & ~answer["agrees"]
-    assert set(answer["estimator"][caught]) == {*THEIRS} - {"glm_binomial_cluster"}
+    caught = set(answer["estimator"][answer["should_agree"] & ~answer["agrees"]])
+    assert caught == {name for name, ours in _crosscheck.COUNTERPART.items() if ours == kind and name != "glm_binomial_cluster"}
 
 
 def test_a_broken_estimate_is_found(monkeypatch):
-    whole = clustered.rate
+    def moved(function):
+        def broken(*args, **kwargs):
+            result = function(*args, **kwargs)
+            return dataclasses.replace(result, estimate=result.estimate + 1e-4)
 
-    def broken(*args, **kwargs):
-        import dataclasses
+        return broken
 
-        result = whole(*args, **kwargs)
-        return dataclasses.replace(result, estimate=result.estimate + 1e-4)
-
-    monkeypatch.setattr(_crosscheck, "rate", broken)
+    monkeypatch.setattr(_crosscheck, "rate", moved(clustered.rate))
     answer = check(UNEVEN)
     assert not answer["agrees"][answer["package"] == "statsmodels"].any()
+    assert row(answer, "default")["agrees"]
+    monkeypatch.setattr(_crosscheck, "estimate", moved(_crosscheck.estimate))
+    default = row(check(UNEVEN), "default")
+    assert not default["agrees"]
+    assert default["estimate_difference"] == pytest.approx(-1e-4)
 
 
 # Large data
@@ -605,7 +592,8 @@ DIFFERENT = {
         lambda: smf.ols("score ~ code", CODED).fit(**clustered_by(CODED["code"])), "another estimand: the model also holds 'code'",
     ),
     "weights": (
-        lambda: smf.wls("score ~ 1", CODED, weights=1.0 + CODED["code"]).fit(**clustered_by(CODED["code"])), "has weights",
+        lambda: smf.wls("score ~ 1", CODED, weights=1.0 + CODED["code"]).fit(**clustered_by(CODED["code"])),
+        "has weights, and none are given here; pass them with weights=",
     ),
     "rows": (lambda: smf.ols("score ~ 1", CODED[5:]).fit(**clustered_by(CODED["code"][5:])), "dropped rows: fitted on 42 rows"),
     "merged": (lambda: OLS.fit(**clustered_by(CODED["code"] // 2)), "other clusters: 4 there, 8 here (ids that were merged"),
@@ -625,6 +613,21 @@ def test_the_reason_of_a_difference_is_named(name):
     assert not got["agrees"]
     assert not got["should_agree"]
     assert words in got["note"]
+
+
+def test_a_model_with_weights():
+    frame = CODED.assign(w=1.0 + np.arange(len(CODED)) % 4)
+    results = smf.wls("score ~ 1", frame, weights=10 * frame["w"]).fit(use_t=True, **clustered_by(frame["code"]))
+    got = against(frame, results, weights="w")
+    assert got["agrees"]
+    assert got["note"] == ""
+    other = smf.wls("score ~ 1", frame, weights=frame["w"] ** 2).fit(**clustered_by(frame["code"]))
+    assert "other weights than those given here" in against(frame, other, weights="w")["note"]
+    none = OLS.fit(**clustered_by(frame["code"]))
+    assert "weights are given here, and the model has none" in against(frame, none, weights="w")["note"]
+    plain = smf.wls("score ~ 1", frame, weights=frame["w"])
+    for cov_type in ("nonrobust", "HC0", "HC3"):
+        assert "takes the items as independent" in against(frame, plain.fit(cov_type=cov_type), weights="w")["note"]
 
 
 def test_a_mixed_model_is_another_estimand():

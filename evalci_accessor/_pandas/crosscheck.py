@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_without_factor
+from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_weights, refuse_without_factor
 from evalci_accessor._ids import encode
 from evalci_accessor._options import CrosscheckOptions
 from evalci_accessor._pandas.columns import Frame, one_cluster
@@ -26,6 +26,7 @@ def crosscheck(
     *,
     score: Any,
     by: Any,
+    weights: Any,
     factor: Any,
     item: Any,
     sample: Any,
@@ -40,7 +41,8 @@ def crosscheck(
         raise MethodError("crosscheck takes one clustering, by the name of a column or index level, or as an array.")
     if factor is None:
         refuse_without_factor(item, pairs, baseline, sample)
-        return _rates(data, cluster, score, by, nan_policy, options)
+        return _rates(data, cluster, score, by, weights, nan_policy, options)
+    refuse_weights(weights)
     found = find_columns(data, factor, item, cluster, sample, score, by)
     paired = read_pairs(data, found, baseline, pairs, unmatched, nan_policy, CROSSCHECK_COLUMNS, averages=True)
     matched = paired.matched
@@ -53,20 +55,21 @@ def crosscheck(
 
 
 def _rates(
-    data: Frame, cluster: Any, score: Any, by: Any, nan_policy: NanPolicy, options: CrosscheckOptions
+    data: Frame, cluster: Any, score: Any, by: Any, weights: Any, nan_policy: NanPolicy, options: CrosscheckOptions
 ) -> pd.DataFrame:
-    rows = read_rows(data, score, by, None, nan_policy)
+    rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, CROSSCHECK_COLUMNS)
     column = one_cluster(data, cluster, score)
     sample = add_up(data, rows, column)
     scores, codes = rows.kept(rows.scores), rows.kept(encode(column.values, column.name, lookalikes=False).codes)
+    weight = None if rows.weights is None else rows.kept(rows.weights)
     groups = np.zeros(len(scores), dtype=np.int64) if rows.groups is None else rows.kept(rows.groups.codes)
     order = np.argsort(groups, kind="stable")
     ends = np.searchsorted(groups[order], np.arange(rows.n_groups + 1))
 
-    def rows_of(h: int) -> tuple[FloatArray, IntArray]:
+    def rows_of(h: int) -> tuple[FloatArray, IntArray, FloatArray | None]:
         at = order[ends[h] : ends[h + 1]]
-        return scores[at], codes[at]
+        return scores[at], codes[at], None if weight is None else weight[at]
 
     return _tall(dict(keys), rates(sample, rows_of, options), rows.n_groups)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_without_factor
+from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_weights, refuse_without_factor
 from evalci_accessor._ids import encode
 from evalci_accessor._options import CrosscheckOptions
 from evalci_accessor._typing import NanPolicy, Unmatched
@@ -26,6 +26,7 @@ def crosscheck(
     *,
     score: Any,
     dim: Dims,
+    weights: Any,
     factor: Any,
     item: Any,
     sample: Any,
@@ -40,27 +41,31 @@ def crosscheck(
         raise MethodError("crosscheck takes one clustering: the name of a coordinate or variable, or a DataArray.")
     if factor is None:
         refuse_without_factor(item, pairs, baseline, sample)
-        return _rates(data, cluster, score, dim, nan_policy, options)
+        return _rates(data, cluster, score, dim, weights, nan_policy, options)
+    refuse_weights(weights)
     parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True)
     paired = read_pairs(parts, baseline, pairs, unmatched, nan_policy)
     sides = {f"{paired.factor}_{side}": paired.labels(paired.matched.pairs[:, k]) for k, side in enumerate("ab")}
     return _wrap(paired.score, paired.kept, paired.shape, differences(paired.matched, options), sides)
 
 
-def _rates(data: Cube, cluster: Any, score: Any, dim: Dims, nan_policy: NanPolicy, options: CrosscheckOptions) -> xr.Dataset:
+def _rates(
+    data: Cube, cluster: Any, score: Any, dim: Dims, weights: Any, nan_policy: NanPolicy, options: CrosscheckOptions
+) -> xr.Dataset:
     scores, clustering = score_of(data, score), find(data, cluster, "cluster")
     if isinstance(cluster, str) and isinstance(score, str) and cluster == score:
         raise MethodError(f"cluster={cluster!r} is the score itself; name what the items share, such as a document's id.")
     reduced = named_dims(scores.array, dim, clustering.array.dims)
     reduced = tuple(sorted(reduced, key=lambda d: d not in clustering.array.dims))
-    cells = read_cells(scores, reduced, None, nan_policy)
+    weight = None if weights is None else find(data, weights, "weights")
+    cells = read_cells(scores, reduced, weight, nan_policy)
     sample = add_up(cells, clustering)
     codes = codes_of(cells, clustering, encode(ids_of(clustering.array), clustering.name, lookalikes=False).codes)
 
-    def rows_of(h: int) -> tuple[FloatArray, IntArray]:
+    def rows_of(h: int) -> tuple[FloatArray, IntArray, FloatArray | None]:
         values, own = cells.values[h].astype(np.float64), codes[h if len(codes) > 1 else 0]
         keep = slice(None) if cells.keep is None else cells.keep[h]
-        return values[keep], own[keep]
+        return values[keep], own[keep], None if cells.weights is None else cells.weights[h][keep]
 
     return _wrap(scores.array, cells.kept, cells.shape, rates(sample, rows_of, options), {})
 

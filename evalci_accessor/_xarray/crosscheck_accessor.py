@@ -24,6 +24,7 @@ class CrosscheckDatasetMethods:
         *,
         score: Spec = "score",
         dim: Dims = None,
+        weights: Spec | None = None,
         factor: Spec | None = None,
         item: Specs | None = None,
         pairs: Pairs | None = None,
@@ -47,6 +48,8 @@ class CrosscheckDatasetMethods:
         dim : name, list of names or ..., optional
             What is reduced; every other dim is kept. By default the dims of ``cluster``, or of the items of a comparison.
             (The frame's ``by`` has the opposite sense: it names what is kept.)
+        weights : name or DataArray, optional
+            Weights >= 0, along any dims of the scores; a cell of weight 0 is absent. Not with ``factor``.
         factor : name or DataArray, optional
             The dim along which systems lie, or a coordinate along it: the differences of `diff_ci` are checked then, and not
             the means of `cluster_ci`.
@@ -73,10 +76,10 @@ class CrosscheckDatasetMethods:
         Notes
         -----
         With :math:`r_g = (s_g - p\,m_g)/M` and :math:`h_g = m_g/M`: clustered OLS and GLM have
-        :math:`G/(G-1) \sum r_g^2`, GEE with independence :math:`\sum r_g^2`, bias-reduced :math:`\sum r_g^2/(1-h_g)^2`. The
-        exchangeable working correlation estimates another mean unless all clusters are equally large. GEE is skipped above
-        1,000,000 rows or 100,000 clusters of a cell of the answer, and bias-reduced where the cubes of the cluster sizes add
-        up to more than 1e11.
+        :math:`G/(G-1) \sum r_g^2`, CR2 from what OLS holds :math:`\sum r_g^2/(1-h_g)`, GEE with independence
+        :math:`\sum r_g^2`, bias-reduced :math:`\sum r_g^2/(1-h_g)^2`. The exchangeable working correlation estimates another
+        mean unless all clusters are equally large. GEE is skipped above 1,000,000 rows or 100,000 clusters of a cell of the
+        answer, and bias-reduced where the cubes of the cluster sizes add up to more than 1e11.
 
         References
         ----------
@@ -99,6 +102,7 @@ class CrosscheckDatasetMethods:
             cluster,
             score=score,
             dim=dim,
+            weights=weights,
             factor=factor,
             item=item,
             sample=sample,
@@ -125,6 +129,7 @@ class CrosscheckDataArrayMethods:
         cluster: Spec,
         *,
         dim: Dims = None,
+        weights: Spec | None = None,
         factor: Spec | None = None,
         item: Specs | None = None,
         pairs: Pairs | None = None,
@@ -143,7 +148,7 @@ class CrosscheckDataArrayMethods:
         ----------
         cluster : name or DataArray
             A coordinate of the scores, or an array along one or several of their dims.
-        dim, factor, item, pairs, baseline, sample, against, contrast, confidence_level, tolerance, unmatched, nan_policy
+        dim, weights, factor, item, pairs, baseline, sample, against, contrast, confidence_level, tolerance, unmatched, nan_policy
             As in `DatasetAccessor.crosscheck`, whose formulas, assumptions and sources hold here too.
 
         Returns
@@ -169,6 +174,7 @@ class CrosscheckDataArrayMethods:
             cluster,
             score=None,
             dim=dim,
+            weights=weights,
             factor=factor,
             item=item,
             sample=sample,
