@@ -48,7 +48,7 @@ def normal_words(df: float, confidence_level: float) -> str:
     """How much narrower an interval is with the normal quantile than with t's."""
     at = (1 + confidence_level) / 2
     narrower = 1 - float(special.ndtri(at)) / float(special.stdtrit(df, at))
-    return f"normal quantile: {100 * narrower:.2g}% narrower than with t on {df:.4g} degrees of freedom"
+    return f"normal quantile: {100 * narrower:.2g}% narrower than t({df:.4g})"
 
 
 def reasons(theirs: Theirs, known: Known, tolerance: float) -> tuple[Theirs, str, str, bool]:
@@ -81,7 +81,7 @@ def reasons(theirs: Theirs, known: Known, tolerance: float) -> tuple[Theirs, str
     if np.isnan(theirs.df):
         told.append(normal_words(ours["df"], known.confidence_level))
     elif abs(theirs.df - known.ours[counterpart]["df"]) > 1e-6 * theirs.df:
-        told.append(f"t on {theirs.df:.4g} degrees of freedom, ours on {known.ours[counterpart]['df']:.4g}")
+        told.append(f"t({theirs.df:.4g}), ours t({known.ours[counterpart]['df']:.4g})")
     return theirs, counterpart, "; ".join(told), should
 
 

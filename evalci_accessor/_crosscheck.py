@@ -261,13 +261,12 @@ def _own_note(unit: Unit, name: str) -> str:
         return "no scores"
     if name == "default":
         text = f"method={unit.method!r}"
-        alone = "statsmodels has no such interval, so only the estimate is compared"
-        return text if unit.method.startswith("cr") else f"{text}; {alone}"
+        return text if unit.method.startswith("cr") else f"{text}, which statsmodels lacks: only the estimate is compared"
     if unit.scores.flat:
         return "no variance: the limits let each cluster count as one item" if unit.scores.second is None else (
             "no variance: one difference of the full span each way stands in"
         )  # fmt: skip
-    return "statsmodels has none itself, see ols_cr2; R's clubSandwich has" if name == "cr2" else ""
+    return "statsmodels has none (see ols_cr2); R's clubSandwich has" if name == "cr2" else ""
 
 
 def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) -> tuple[bool, str]:
@@ -280,9 +279,9 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
     paired = scores.second is not None
     parts = {
         "ols_cluster": "", "ols_cluster_t": "", "glm_binomial_cluster": "by the delta method from the logit",
-        "ols_cr2": "CR2 with Bell and McCaffrey's df, made here from the residuals and hat matrix of statsmodels, which has no CR2",
-        "gee_independence": "robust variance is CR0, without the factor G/(G-1) of CR1",
-        "gee_independence_bias_reduced": "Mancl and DeRouen's variance is CR3", "gee_exchangeable": "",
+        "ols_cr2": "made here from the residuals and hat matrix of OLS, since statsmodels has no CR2",
+        "gee_independence": "CR0, which is CR1 without its factor G/(G-1)",
+        "gee_independence_bias_reduced": "Mancl and DeRouen's, which is CR3", "gee_exchangeable": "",
     }  # fmt: skip
     notes, should = [parts[name]] if parts[name] else [], True
     if name == "glm_binomial_cluster" and paired:
@@ -290,8 +289,8 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
         factor = (2 * len(scores.first) - 1) / (2 * len(scores.first) - 2)
         rest = fitted.std_error / np.sqrt(factor) / ours["std_error"] - 1
         notes.append(
-            f"should not agree: statsmodels multiplies the variance by (N-1)/(N-K) = {factor:.6g} beside G/(G-1), for N rows and K "
-            f"coefficients; without it the relative difference is {rest:.1g}"
+            f"should not agree: its variance has a further factor (N-1)/(N-K) = {factor:.6g}, for N rows and K coefficients; "
+            f"without it the relative difference is {rest:.1g}"
         )
     if name == "gee_exchangeable":
         should, text = _exchangeable(unit, fitted)
@@ -299,7 +298,7 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
     if np.isnan(fitted.df):
         notes.append(normal_words(ours["df"], confidence_level))
     if scores.bounded and (fitted.low < (-1.0 if paired else 0.0) or fitted.high > 1):
-        notes.append("its limits leave the scale, at whose ends ours are cut")
+        notes.append("its limits leave the scale; ours are cut at its ends")
     return should, "; ".join(notes)
 
 
@@ -313,6 +312,6 @@ def _exchangeable(unit: Unit, fitted: sm.Fit) -> tuple[bool, str]:
     if unit.even:
         return not impossible, "clusters of one size weigh the same, so this is CR0 too" + odd
     return False, (
-        "should not agree: estimates a cluster-weighted mean, each cluster by m/(1+(m-1)r) with the correlation "
-        f"r = {fitted.correlation:.3g}" + odd
+        f"should not agree: weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean"
+        + odd
     )

@@ -71,7 +71,7 @@ class CrosscheckFrameMethods:
         -------
         DataFrame
             A row an estimator: the keys (and ``<factor>_a``, ``<factor>_b``), ``estimator``, ``package``, ``estimate``,
-            ``std_error``, ``ci_low``, ``ci_high``, ``df`` (nan under the normal quantile), ``compared_with`` (which row),
+            ``std_error``, ``ci_low``, ``ci_high``, ``df`` (of t's quantile; nan under the normal one), ``compared_with``,
             ``estimate_difference`` (theirs minus ours), ``relative_difference`` (of the standard errors: theirs over ours,
             minus 1), ``agrees``, ``should_agree`` (whether theory says so; a row that should not says why in its note),
             ``tolerance``, ``note``, ``n`` and ``n_clusters`` (of ``"against"`` the rows and clusters of the model), ``cluster``,
@@ -157,7 +157,7 @@ class CrosscheckFrameMethods:
         >>> answer = df.evalci.crosscheck("doc_id", against=smf.ols("score ~ 1", df).fit())
         >>> row = answer[answer.estimator == "against"].iloc[0]
         >>> print(f"{row.std_error:.4f}, {row.relative_difference:.0%} beside {row.compared_with}: {row.note}")
-        0.0326, -33% beside cr1: it takes the items as independent (cov_type='nonrobust'); t on 199 degrees of freedom, ours on 39
+        0.0326, -33% beside cr1: it takes the items as independent (cov_type='nonrobust'); t(199), ours t(39)
         """
         return _pandas.crosscheck.crosscheck(
             self._obj,
