@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from evalci_accessor._typing import (
     Alternative,
@@ -61,3 +62,13 @@ class CompareOptions:
     n_resamples: int
     rng: object
     test: CompareTest = "auto"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CrosscheckOptions:
+    """The options of `crosscheck` that all containers share."""
+
+    against: Any
+    contrast: Any
+    confidence_level: float
+    tolerance: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
 from evalci_accessor._pair_findings import warn_pairs, warn_variances
 from evalci_accessor._pairing import Matched
 from evalci_accessor._progress import progress
-from evalci_accessor._typing import Alternative, Claim, CompareTest, Correction
+from evalci_accessor._typing import Alternative, Claim, CompareTest, Correction, DiffMethod
 from evalci_accessor._warn import warn
 from evalci_accessor.exceptions import BootstrapWarning, MethodError, WeightError
 from evalci_accessor.stats import simultaneous as sup_t
@@ -116,6 +116,26 @@ def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
         "confidence_level": check_level(options.confidence_level),
     }  # fmt: skip
     return {name: out[name] for name in DIFF_COLUMNS}
+
+
+def diff_by_methods(matched: Matched, methods: Sequence[DiffMethod], confidence_level: float) -> list[dict[str, Any]]:
+    """`diff_columns` by several methods, with the warnings of the last alone."""
+    check_tail(confidence_level, "two-sided")
+    margin, claim = resolve_claim(None, None, bounded=matched.bounded)
+    blocks = blocks_of(matched)
+    refuse_single_items(matched, blocks)
+    described, found = _described(matched, blocks), []
+    for asked in methods:
+        method = resolve_diff_method(asked, binary=matched.binary, clustered=matched.cluster is not None)
+        out = described | {"method": method, "n_differing": described["n_differing"].copy()}
+        _infer(
+            blocks, out, method, alternative="two-sided", confidence_level=confidence_level, margin=margin, claim=claim,
+            n_resamples=9999, seed=seed_sequence(None), outside=None,
+        )  # fmt: skip
+        found.append(out)
+    if found:
+        warn_pairs(matched, blocks, found[-1]["method"], found[-1]["n_differing"], found[-1]["fallback"])
+    return found
 
 
 def compare_columns(matched: Matched, options: CompareOptions, family: IntArray) -> tuple[dict[str, Any], IntArray]:

@@ -83,6 +83,11 @@ def test_file_is_short_and_says_what_it_is(file):
     assert ast.get_docstring(ast.parse(text))
 
 
+def test_only_the_crosscheck_imports_statsmodels():
+    importers = {file.name for file in FILES if under(imported(ast.walk(parse(file))), {"statsmodels"})}
+    assert importers == {"crosscheck.py"}
+
+
 def test_only_register_registers():
     callers = {file.name for file in FILES if re.search(r"register_\w+_accessor\b(?!`)", file.read_text(encoding="utf-8"))}
     assert callers <= {"_register.py"}
@@ -173,7 +178,7 @@ def test_errors_show_their_message_as_written():
     assert str(exceptions.ColumnNotFoundError("a 'quoted' name")) == "a 'quoted' name"
 
 
-@pytest.mark.parametrize("method", ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare"])
+@pytest.mark.parametrize("method", ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck"])
 def test_options_have_the_same_defaults_everywhere(method):
     seen = {}
     for accessor in ACCESSORS:

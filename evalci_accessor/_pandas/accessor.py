@@ -6,6 +6,7 @@ import pandas as pd
 
 from evalci_accessor import _pandas
 from evalci_accessor._options import RateOptions
+from evalci_accessor._pandas.crosscheck_accessor import CrosscheckFrameMethods
 from evalci_accessor._pandas.paired_accessor import PairedFrameMethods, Spec, Specs
 from evalci_accessor._typing import (
     Alternative,
@@ -17,7 +18,7 @@ from evalci_accessor._typing import (
 )
 
 
-class DataFrameAccessor(PairedFrameMethods):
+class DataFrameAccessor(PairedFrameMethods, CrosscheckFrameMethods):
     """Honest intervals for a frame with one row a score: ``df.evalci``."""
 
     def __init__(self, obj: pd.DataFrame) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from evalci_accessor import _pandas
 from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
+from evalci_accessor._pandas.crosscheck_accessor import CrosscheckSeriesMethods
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._typing import (
     Alternative,
@@ -25,7 +26,7 @@ from evalci_accessor._typing import (
 )
 
 
-class SeriesAccessor:
+class SeriesAccessor(CrosscheckSeriesMethods):
     """Honest intervals for a Series of scores: ``s.evalci``."""
 
     def __init__(self, obj: pd.Series) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evalci_accessor._xarray import crosscheck as crosscheck
     from evalci_accessor._xarray import methods as methods
     from evalci_accessor._xarray import pairs as pairs
 
 
 def __getattr__(name: str) -> Any:
     # The statistics load at the first call, so that importing the package costs little over xarray.
-    if name in ("methods", "pairs"):
+    if name in ("methods", "pairs", "crosscheck"):
         import importlib
 
         return importlib.import_module(f"evalci_accessor._xarray.{name}")

@@ -14,11 +14,12 @@ from evalci_accessor._typing import (
     NanPolicy,
     ProportionMethod,
 )
+from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDatasetMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import PairedDatasetMethods, Spec, Specs
 
 
-class DatasetAccessor(PairedDatasetMethods):
+class DatasetAccessor(PairedDatasetMethods, CrosscheckDatasetMethods):
     """Honest intervals for a cube of scores: ``ds.evalci``."""
 
     def __init__(self, obj: xr.Dataset) -> None:

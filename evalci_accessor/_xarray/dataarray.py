@@ -23,11 +23,12 @@ from evalci_accessor._typing import (
     ProportionMethod,
     Unmatched,
 )
+from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDataArrayMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
 
 
-class DataArrayAccessor:
+class DataArrayAccessor(CrosscheckDataArrayMethods):
     """Honest intervals for an array of scores: ``da.evalci``."""
 
     def __init__(self, obj: xr.DataArray) -> None:

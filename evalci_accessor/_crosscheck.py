@@ -1,0 +1,317 @@
+"""Our estimates beside those of statsmodels: a row an estimator, what it should agree with, and why it need not."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from evalci_accessor import crosscheck as sm
+from evalci_accessor._against import Known, normal_words, reasons
+from evalci_accessor._fitted import theirs_of
+from evalci_accessor._options import CrosscheckOptions, RateOptions
+from evalci_accessor._pairing import Matched
+from evalci_accessor._pairs import diff_by_methods
+from evalci_accessor._present import estimate
+from evalci_accessor._progress import progress
+from evalci_accessor._sample import Sample
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.stats import _special as special
+from evalci_accessor.stats._results import RateResult
+from evalci_accessor.stats._validate import FloatArray, IntArray, check_level
+from evalci_accessor.stats.clustered import rate
+from evalci_accessor.stats.moments import bell_mccaffrey_df, moments
+
+VARIANCES: tuple[Literal["cr0", "cr1", "cr2", "cr3"], ...] = ("cr0", "cr1", "cr2", "cr3")
+OURS = (*VARIANCES, "default")
+# Which of ours each should equal: in the standard error, and in the estimate.
+COUNTERPART = {
+    "ols_cluster": "cr1", "ols_cluster_t": "cr1", "ols_cr2": "cr2", "glm_binomial_cluster": "cr1", "gee_independence": "cr0",
+    "gee_independence_bias_reduced": "cr3", "gee_exchangeable": "cr0",
+}  # fmt: skip
+CROSSCHECK_COLUMNS = (
+    "estimator", "package", "estimate", "std_error", "ci_low", "ci_high", "df", "compared_with", "estimate_difference",
+    "relative_difference", "agrees", "should_agree", "tolerance", "note", "n", "n_clusters", "cluster", "confidence_level",
+)  # fmt: skip
+_NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Unit:
+    """One mean, or one difference: ours, and the scores that statsmodels is given.
+
+    Parameters
+    ----------
+    scores : Scores
+    ours : dict
+        By name of ours, the five numbers by name of column.
+    method : str
+        What the default was.
+    fits : dict
+        What statsmodels gave so far, by estimator.
+    """
+
+    scores: sm.Scores
+    ours: dict[str, dict[str, float]]
+    method: str
+    fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
+
+    @property
+    def even(self) -> bool:
+        """Whether all clusters are equally large."""
+        return bool(len(self.scores.first)) and len(np.unique(self.scores.sizes)) == 1
+
+    def fit(self, estimator: str, confidence_level: float) -> sm.Fit:
+        """By statsmodels, once."""
+        if estimator not in self.fits:
+            self.fits[estimator] = sm.fit(estimator, self.scores, confidence_level)
+        return self.fits[estimator]
+
+
+def rates(
+    sample: Sample, rows_of: Callable[[int], tuple[FloatArray, IntArray, FloatArray | None]], options: CrosscheckOptions
+) -> dict[str, Any]:
+    """The columns of every group, arrays (H, E); ``rows_of`` gives a group's scores, their clusters' codes, and weights."""
+    check_options(options, sample.totals.n_groups)
+    level, t = options.confidence_level, sample.totals
+    default = estimate(
+        sample,
+        RateOptions(method="auto", df="auto", alternative="two-sided", confidence_level=level, n_resamples=9999, rng=None),
+    )
+    mo = moments(t)
+    found: dict[str, RateResult] = {
+        name: rate(t, mo=mo, method=name, confidence_level=level) for name in VARIANCES
+    } | {"default": default}  # fmt: skip
+    ours = {name: {column: np.ravel(getattr(result, column)) for column in _NUMBERS} for name, result in found.items()}
+
+    def unit(h: int) -> Unit:
+        y, clusters, weights = rows_of(h)
+        return Unit(
+            scores=sm.Scores.of(y, None, clusters, bounded=t.bounded, weights=weights), method=default.method,
+            ours={name: {column: float(values[h]) for column, values in one.items()} for name, one in ours.items()},
+        )  # fmt: skip
+
+    return _columns(unit, t.n_groups, sample.cluster or "", options)
+
+
+def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
+    """The columns of every pair in every group, arrays (H * P, E)."""
+    n_pairs = len(matched.pairs)
+    check_options(options, len(matched.tables) * n_pairs)
+    found = diff_by_methods(matched, (*VARIANCES, "auto"), options.confidence_level)
+    methods = dict(zip(OURS, found, strict=True))
+
+    def unit(k: int) -> Unit:
+        h, pair = divmod(k, n_pairs)
+        table, (a, b) = matched.tables[h], matched.pairs[pair]
+        both = ~np.isnan(table.scores[:, [a, b]]).any(axis=1)
+        clusters = np.zeros(0, dtype=np.int64) if table.clusters is None else table.clusters[both]
+        scores = sm.Scores.of(table.scores[both, a], table.scores[both, b], clusters, bounded=matched.bounded)
+        share = scores.sizes / max(len(scores.first), 1)
+        ours = {}
+        for name, one in methods.items():
+            numbers = {column: float(one[column][h, pair]) for column in ("std_error", "ci_low", "ci_high")}
+            df = float(len(share) - 1) if one["method"] in ("cr0", "cr1", "cr3") else np.nan
+            if one["method"] == "cr2" and len(share) > 1:
+                df = bell_mccaffrey_df(share)
+            ours[name] = numbers | {"estimate": float(one["difference"][h, pair]), "df": df if len(scores.first) else np.nan}
+        return Unit(scores=scores, ours=ours, method=str(methods["default"]["method"]))
+
+    return _columns(unit, len(matched.tables) * n_pairs, matched.cluster or "", options)
+
+
+def check_options(options: CrosscheckOptions, n_units: int) -> None:
+    """Refuse options that do not go together."""
+    check_level(options.confidence_level)
+    number = options.tolerance
+    is_number = isinstance(number, (int, float, np.integer, np.floating)) and not isinstance(number, bool)
+    if not is_number or not 0 <= number < np.inf:
+        raise MethodError(f"tolerance={number!r} must be a number >= 0: the relative difference up to which numbers agree.")
+    if options.against is None and options.contrast is not None:
+        raise MethodError(
+            f"contrast={options.contrast!r} names a coefficient of a fitted model, and none is given; pass it with against=."
+        )
+    if options.against is not None and n_units != 1:
+        raise MethodError(
+            f"against= is one fitted model, and {n_units} estimates are asked for. Ask for the one that it was fitted to: its rows "
+            "alone, without by= (with every dim reduced), and with a factor one pair, as pairs=[(first, second)]."
+        )
+
+
+def refuse_weights(weights: Any) -> None:
+    """Weights belong to the rows of a rate."""
+    if weights is not None:
+        raise MethodError(
+            "weights= belongs to the check of a rate, and factor= asks for differences, which take no weights here. Leave out one "
+            "of them; the weighted rate of each system is asked for with by= (on a cube, by keeping the systems' dim)."
+        )
+
+
+def refuse_without_factor(item: Any, pairs: Any, baseline: Any, sample: Any) -> None:
+    """Options that only make sense for a comparison of systems."""
+    parts = {"item": item, "pairs": pairs, "baseline": baseline, "sample": sample}
+    given = [name for name, value in parts.items() if value is not None]
+    if given:
+        raise MethodError(
+            f"{', '.join(f'{name}=' for name in given)} belong{'s' if len(given) == 1 else ''} to a comparison of systems; name "
+            "what tells these apart with factor=, or leave it out for the mean score of all rows."
+        )
+
+
+def _columns(unit: Callable[[int], Unit], n_units: int, cluster: str, options: CrosscheckOptions) -> dict[str, Any]:
+    """Fill in every unit by every estimator."""
+    names = (*OURS, *sm.ESTIMATORS, *(["against"] if options.against is not None else []))
+    shape = (n_units, len(names))
+    text = ("compared_with", "note")
+    out: dict[str, Any] = {
+        name: np.full(shape, np.nan) for name in (*_NUMBERS, "estimate_difference", "relative_difference")
+    }
+    out |= {name: np.full(shape, "", dtype=object) for name in text}
+    out |= {name: np.zeros(shape, dtype=bool) for name in ("agrees", "should_agree")}
+    out |= {name: np.zeros(shape, dtype=np.int64) for name in ("n", "n_clusters")}
+    current: tuple[int, Unit] | None = None
+    for k, e in progress([(k, e) for k in range(n_units) for e in range(len(names))], label="crosscheck", unit="fit"):
+        if current is None or current[0] != k:
+            current = (k, unit(k))
+        for name, value in _row(current[1], names[e], options).items():
+            out[name][k, e] = value
+    out |= {
+        "estimator": np.array(names, dtype=object),
+        "package": np.array(["evalci_accessor" if name in OURS else "statsmodels" for name in names], dtype=object),
+        "tolerance": float(options.tolerance), "cluster": cluster, "confidence_level": float(options.confidence_level),
+    }  # fmt: skip
+    return {name: out[name] for name in CROSSCHECK_COLUMNS}
+
+
+def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
+    """One estimator."""
+    n = {"n": len(unit.scores.first), "n_clusters": len(unit.scores.sizes)}
+    if name in OURS:
+        known = bool(n["n"])
+        difference = 0.0 if known else np.nan
+        itself = {
+            "compared_with": name,
+            "estimate_difference": difference,
+            "relative_difference": difference,
+            "agrees": known,
+        }
+        return unit.ours[name] | n | (_default(unit, options) if name == "default" else itself) | {
+            "should_agree": known, "note": _own_note(unit, name),
+        }  # fmt: skip
+    if name == "against":
+        theirs = theirs_of(options.against, options.contrast, paired=unit.scores.second is not None)
+        known_to_us = Known(scores=unit.scores, ours=unit.ours, confidence_level=options.confidence_level)
+        seen, counterpart, note, should = reasons(theirs, known_to_us, options.tolerance)
+        n = {"n": seen.n, "n_clusters": seen.n_clusters}
+        fitted = sm.normal(seen.estimate, seen.std_error, options.confidence_level)
+        if np.isfinite(seen.df):
+            half = float(special.stdtrit(seen.df, (1 + options.confidence_level) / 2)) * seen.std_error
+            fitted = dataclasses.replace(fitted, low=seen.estimate - half, high=seen.estimate + half, df=seen.df)
+    else:
+        fitted, counterpart = unit.fit(name, options.confidence_level), COUNTERPART[name]
+        should, note = _expected(unit, name, fitted, options.confidence_level)
+    return n | compare(fitted, unit.ours[counterpart], options.tolerance, freedom=name != "against") | {
+        "compared_with": counterpart, "should_agree": should, "note": note,
+    }  # fmt: skip
+
+
+def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
+    """The default beside the least squares of statsmodels: the estimate, and the error where it is CR2's."""
+    with_error = unit.method == "cr2" and not unit.scores.flat
+    beside, ours = "ols_cr2" if with_error else "ols_cluster_t", unit.ours["default"]
+    theirs = unit.fit(beside, options.confidence_level)
+    if with_error:
+        kept = ("estimate_difference", "relative_difference", "agrees")
+        compared = compare(theirs, ours, options.tolerance)
+        return {"compared_with": beside} | {name: compared[name] for name in kept}
+    shift = theirs.estimate - ours["estimate"]
+    return {
+        "compared_with": beside, "estimate_difference": shift, "relative_difference": np.nan,
+        "agrees": _near(shift, unit.ours["cr1"] | {"estimate": ours["estimate"]}, options.tolerance),
+    }  # fmt: skip
+
+
+def _near(shift: float, ours: dict[str, float], tolerance: float) -> bool:
+    return bool(abs(shift) <= tolerance * np.fmax(abs(ours["estimate"]), ours["std_error"]))
+
+
+def compare(fitted: sm.Fit, ours: dict[str, float], tolerance: float, *, freedom: bool = True) -> dict[str, Any]:
+    """Their numbers, and how far they are from ours; ``freedom`` compares the degrees of freedom too, where both have some."""
+    shift, relative = differ(fitted.estimate, fitted.std_error, ours)
+    near = abs(relative) <= tolerance and _near(shift, ours, tolerance)
+    if freedom and np.isfinite([fitted.df, ours["df"]]).all():
+        near = near and abs(fitted.df - ours["df"]) <= tolerance * ours["df"]
+    return {
+        "estimate": fitted.estimate, "std_error": fitted.std_error, "ci_low": fitted.low, "ci_high": fitted.high,
+        "df": fitted.df, "estimate_difference": shift, "relative_difference": relative,
+        "agrees": bool(near) and not fitted.problem,
+    }  # fmt: skip
+
+
+def differ(estimate: float, std_error: float, ours: dict[str, float]) -> tuple[float, float]:
+    """Difference of the estimate, and relative difference of the standard error; nan where ours is 0."""
+    shift = estimate - ours["estimate"]
+    return shift, std_error / ours["std_error"] - 1 if ours["std_error"] > 0 else np.nan
+
+
+def _own_note(unit: Unit, name: str) -> str:
+    if not len(unit.scores.first):
+        return "no scores"
+    if name == "default":
+        text = f"method={unit.method!r}"
+        return text if unit.method.startswith("cr") else f"{text}, which statsmodels lacks: only the estimate is compared"
+    if unit.scores.flat:
+        return "no variance: the limits let each cluster count as one item" if unit.scores.second is None else (
+            "no variance: one difference of the full span each way stands in"
+        )  # fmt: skip
+    return "statsmodels has none (see ols_cr2); R's clubSandwich has" if name == "cr2" else ""
+
+
+def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) -> tuple[bool, str]:
+    """Whether it should agree with its counterpart, and what else there is to say."""
+    if fitted.problem:
+        return False, fitted.problem
+    scores, ours = unit.scores, unit.ours["cr1"]
+    if scores.flat:
+        return False, "no variance: all clusters have the same mean, and an interval without width is no certainty"
+    paired = scores.second is not None
+    parts = {
+        "ols_cluster": "", "ols_cluster_t": "", "glm_binomial_cluster": "by the delta method from the logit",
+        "ols_cr2": "made here from the residuals and hat matrix of OLS, since statsmodels has no CR2",
+        "gee_independence": "CR0, which is CR1 without its factor G/(G-1)",
+        "gee_independence_bias_reduced": "Mancl and DeRouen's, which is CR3", "gee_exchangeable": "",
+    }  # fmt: skip
+    notes, should = [parts[name]] if parts[name] else [], True
+    if name == "glm_binomial_cluster" and paired:
+        should = False
+        factor = (2 * len(scores.first) - 1) / (2 * len(scores.first) - 2)
+        rest = fitted.std_error / np.sqrt(factor) / ours["std_error"] - 1
+        notes.append(
+            f"should not agree: its variance has a further factor (N-1)/(N-K) = {factor:.6g}, for N rows and K coefficients; "
+            f"without it the relative difference is {rest:.1g}"
+        )
+    if name == "gee_exchangeable":
+        should, text = _exchangeable(unit, fitted)
+        notes.append(text)
+    if np.isnan(fitted.df):
+        notes.append(normal_words(ours["df"], confidence_level))
+    if scores.bounded and (fitted.low < (-1.0 if paired else 0.0) or fitted.high > 1):
+        notes.append("its limits leave the scale; ours are cut at its ends")
+    return should, "; ".join(notes)
+
+
+def _exchangeable(unit: Unit, fitted: sm.Fit) -> tuple[bool, str]:
+    scores = unit.scores
+    largest = float(scores.sizes.max()) * (1 if scores.second is None else 2)
+    impossible = 1 + (largest - 1) * fitted.correlation <= 0 or fitted.correlation >= 1
+    odd = f"; a correlation of {fitted.correlation:.3g} cannot be in a cluster of {largest:.0f}" if impossible else ""
+    if scores.second is not None:
+        return not impossible, "the working correlation cancels, since every cluster holds both systems" + odd
+    if unit.even:
+        return not impossible, "clusters of one size weigh the same, so this is CR0 too" + odd
+    return False, (
+        f"should not agree: weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean"
+        + odd
+    )

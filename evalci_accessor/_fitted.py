@@ -1,0 +1,215 @@
+"""A fitted statsmodels model of the caller's: its mean or difference, and what else can be read off it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor._warn import examples
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.stats import _special as special
+
+_INTERCEPTS = ("Intercept", "const", "intercept", "(Intercept)")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Theirs:
+    """What is read off fitted results.
+
+    Parameters
+    ----------
+    kind : str
+        Class of the model.
+    estimate, std_error : float
+        On the scale of the scores where that can be told.
+    df : float
+        Degrees of freedom of the t quantile; nan under the normal one.
+    n, n_clusters : int
+        Rows of the model, and its clusters; as many as rows without a clustering.
+    others : list of str
+        Regressors beside the intercept and the coefficient.
+    cov_type : str
+    small_sample : bool
+        Whether a clustered variance has its small-sample factor.
+    n_params : int
+    groups : array or None
+        Cluster ids as they were given.
+    dropped : int
+        Rows that the model left out as missing.
+    weighs : str
+        Words for a model that weighs clusters in a way of its own; else empty.
+    weights : ndarray of float, or None
+        Weights of its rows; None where all are equal.
+    scale : str
+        Words where the coefficient could not be brought to the scale of the scores.
+    """
+
+    kind: str
+    estimate: float
+    std_error: float
+    df: float
+    n: int
+    n_clusters: int
+    others: list[str]
+    cov_type: str
+    small_sample: bool
+    n_params: int
+    groups: Any
+    dropped: int
+    weighs: str
+    weights: Any
+    scale: str
+
+
+def theirs_of(results: Any, contrast: Any, *, paired: bool) -> Theirs:
+    """Find the intercept, or the coefficient of the difference, in fitted results."""
+    if not all(hasattr(results, name) for name in ("params", "model", "cov_params", "t_test")):
+        hint = " Call its .fit() first." if hasattr(results, "fit") else ""
+        raise MethodError(f"against= must be the results of a fitted statsmodels model, got {type(results).__name__}.{hint}")
+    model = results.model
+    if getattr(model, "exog", None) is None or np.ndim(results.params) != 1:
+        raise MethodError(
+            f"against= is a {type(model).__name__}, which has no coefficients that could be a mean or a difference."
+        )
+    found = _Coefficients(results)
+    place, effect, error = found.named(contrast) if contrast is not None else found.likely(paired=paired)
+    estimate, std_error, scale = found.on_scale(place, effect, error, paired=paired)
+    rows, trials = int(np.asarray(model.endog).shape[0]), np.asarray(getattr(model, "n_trials", 1))
+    groups, n_clusters = _groups(results, rows)
+    n = int(trials.sum()) if trials.ndim else rows  # counts of passes and failures
+    expected = {place, found.intercept} if paired else {place}
+    return Theirs(
+        kind=type(model).__name__, estimate=estimate, std_error=std_error, df=_df(results), n=n, n_clusters=n_clusters,
+        others=[] if place is None else [name for i, name in enumerate(found.names) if i not in expected],
+        cov_type=str(getattr(results, "cov_type", "nonrobust")).lower(),
+        small_sample=bool((getattr(results, "cov_kwds", None) or {}).get("use_correction", True)), n_params=len(found.names),
+        groups=groups, dropped=len(getattr(getattr(model, "data", None), "missing_row_idx", None) or []),
+        weighs=_weighs(model), weights=_weights(model), scale=scale,
+    )  # fmt: skip
+
+
+class _Coefficients:
+    """The coefficients of a fitted model, and which of them is meant."""
+
+    def __init__(self, results: Any) -> None:
+        model = results.model
+        self.results, self.model = results, model
+        self.names = [str(name) for name in model.exog_names]
+        k = len(self.names)
+        # Mixed models and others keep further parameters behind the coefficients.
+        self.params = np.asarray(results.params, dtype=np.float64)[:k]
+        self.cov = np.asarray(results.cov_params(), dtype=np.float64)[:k, :k]
+        self.design = np.asarray(model.exog, dtype=np.float64).reshape(-1, k)
+        flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
+        self.intercept = next((i for i in range(k) if flat[i] or self.names[i] in _INTERCEPTS), None)
+
+    def named(self, contrast: Any) -> tuple[int | None, float, float]:
+        """The coefficient of that name, or what ``t_test`` makes of it."""
+        if isinstance(contrast, str) and contrast in self.names:
+            return self._at(self.names.index(contrast))
+        try:
+            tested = self.results.t_test(contrast)
+            effect, error = np.ravel(tested.effect), np.ravel(tested.sd)
+        except Exception as problem:
+            raise MethodError(
+                f"contrast={contrast!r} is none of the coefficients of the model ({self._listed()}), and its t_test does not take "
+                f"it either ({type(problem).__name__}: {problem})."
+            ) from problem
+        if len(effect) != 1:
+            raise MethodError(f"contrast={contrast!r} holds {len(effect)} contrasts; name one.")
+        return None, float(effect[0]), float(error[0])
+
+    def likely(self, *, paired: bool) -> tuple[int | None, float, float]:
+        """The intercept; of a comparison the other of two coefficients, or the only one."""
+        if len(self.names) == 1:
+            return self._at(0)
+        if not paired and self.intercept is not None:
+            return self._at(self.intercept)
+        if paired and self.intercept is not None and len(self.names) == 2:
+            return self._at(1 - self.intercept)
+        what = "the difference of the two systems" if paired else "the mean"
+        raise MethodError(
+            f"Which coefficient of the model is {what} cannot be told; name it, or what its t_test takes, with contrast=. It has "
+            f"{self._listed()}."
+        )
+
+    def on_scale(self, place: int | None, effect: float, error: float, *, paired: bool) -> tuple[float, float, str]:
+        """Estimate and error on the scale of the scores, or words of why they are not."""
+        mean, slope = _inverse_link(self.model)
+        if mean is None or slope is None:
+            levels = np.unique(self.design[:, place]) if place is not None else np.zeros(0)
+            # Codes such as -1 and 1 make the difference twice the coefficient.
+            width = float(np.ptp(levels)) if paired and len(levels) == 2 else 1.0
+            return width * effect, width * error, ""
+        if not paired:
+            return float(mean(effect)), abs(float(slope(effect))) * error, ""
+        levels = np.unique(self.design[:, place]) if place is not None else np.zeros(0)
+        if self.intercept is None or place is None or len(self.names) != 2 or len(levels) != 2:
+            return effect, error, (
+                "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
+            )  # fmt: skip
+        at = self.params[self.intercept] + self.params[place] * levels
+        gradient = np.zeros(2)
+        slopes = np.asarray([float(slope(eta)) for eta in at])
+        gradient[self.intercept], gradient[place] = slopes[1] - slopes[0], slopes @ (levels * [-1.0, 1.0])
+        return float(mean(at[1])) - float(mean(at[0])), float(np.sqrt(gradient @ self.cov @ gradient)), ""
+
+    def _at(self, place: int) -> tuple[int, float, float]:
+        return place, float(self.params[place]), float(np.sqrt(self.cov[place, place]))
+
+    def _listed(self) -> str:
+        return examples(map(repr, self.names), 20)
+
+
+def _inverse_link(model: Any) -> tuple[Callable[[float], Any], Callable[[float], Any]] | tuple[None, None]:
+    """From the linear predictor to the mean, and its slope; None where they are the same."""
+    link = getattr(getattr(model, "family", None), "link", None)
+    if link is not None:
+        return (None, None) if type(link).__name__.lower() == "identity" else (link.inverse, link.inverse_deriv)
+    if type(model).__name__ == "Logit":
+        return special.expit, lambda eta: special.expit(eta) * special.expit(-eta)
+    if type(model).__name__ == "Probit":
+        return special.ndtr, lambda eta: np.exp(-(eta**2) / 2) / np.sqrt(2 * np.pi)
+    return None, None
+
+
+def _df(results: Any) -> float:
+    if not getattr(results, "use_t", False):
+        return np.nan
+    found = getattr(results, "df_resid_inference", None)
+    return float(results.df_resid if found is None else found)
+
+
+def _groups(results: Any, n: int) -> tuple[Any, int]:
+    """Cluster ids of the model, and how many clusters it takes them for."""
+    groups = (getattr(results, "cov_kwds", None) or {}).get("groups")
+    if groups is None:
+        groups = getattr(results.model, "groups", None)
+    if groups is None:
+        return None, n
+    groups = np.asarray(groups)
+    if groups.ndim != 1:
+        return groups, min(len(pd.unique(pd.Series(column))) for column in groups.T)
+    return groups, int(pd.Series(groups).nunique(dropna=False))
+
+
+def _weighs(model: Any) -> str:
+    name, structure = type(model).__name__, type(getattr(model, "cov_struct", None)).__name__
+    if "Mixed" in name:
+        return f"{name} weighs clusters by m/(1+(m-1)r), with r its intracluster correlation, and not by their sizes"
+    if structure not in ("NoneType", "Independence"):
+        return f"the working correlation {structure} weighs clusters otherwise than by their sizes"
+    return ""
+
+
+def _weights(model: Any) -> Any:
+    """Weights of the rows; None where all are equal."""
+    for attribute in ("weights", "freq_weights", "var_weights"):
+        weights = getattr(model, attribute, None)
+        if weights is not None and np.ndim(weights) and np.ptp(np.asarray(weights, dtype=np.float64)) > 0:
+            return np.asarray(weights, dtype=np.float64)
+    return None

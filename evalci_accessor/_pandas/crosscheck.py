@@ -1,0 +1,83 @@
+"""Our numbers beside statsmodels': rows to scores, and a row an estimator of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_weights, refuse_without_factor
+from evalci_accessor._ids import encode
+from evalci_accessor._options import CrosscheckOptions
+from evalci_accessor._pandas.columns import Frame, one_cluster
+from evalci_accessor._pandas.pairs import find_columns, read_pairs
+from evalci_accessor._pandas.reduce import add_up, read_rows
+from evalci_accessor._pandas.tidy import key_columns, tidy
+from evalci_accessor._typing import NanPolicy, Unmatched
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.stats._validate import FloatArray, IntArray
+
+
+def crosscheck(
+    data: Frame,
+    cluster: Any,
+    *,
+    score: Any,
+    by: Any,
+    weights: Any,
+    factor: Any,
+    item: Any,
+    sample: Any,
+    baseline: Any,
+    pairs: Any,
+    unmatched: Unmatched,
+    nan_policy: NanPolicy,
+    options: CrosscheckOptions,
+) -> pd.DataFrame:
+    """Estimators side by side, as the accessor's method of that name."""
+    if cluster is None or isinstance(cluster, list):
+        raise MethodError("crosscheck takes one clustering, by the name of a column or index level, or as an array.")
+    if factor is None:
+        refuse_without_factor(item, pairs, baseline, sample)
+        return _rates(data, cluster, score, by, weights, nan_policy, options)
+    refuse_weights(weights)
+    found = find_columns(data, factor, item, cluster, sample, score, by)
+    paired = read_pairs(data, found, baseline, pairs, unmatched, nan_policy, CROSSCHECK_COLUMNS, averages=True)
+    matched = paired.matched
+    columns = differences(matched, options)
+    at = np.arange(len(matched.tables)), np.arange(len(matched.pairs))
+    group, pair = (axis.ravel() for axis in np.meshgrid(*at, indexing="ij"))
+    keys = {label: values.iloc[group] for label, values in paired.keys.items()}
+    keys |= {f"{matched.factor}_{side}": paired.systems.iloc[matched.pairs[pair, k]] for k, side in enumerate("ab")}
+    return _tall(keys, columns, len(group))
+
+
+def _rates(
+    data: Frame, cluster: Any, score: Any, by: Any, weights: Any, nan_policy: NanPolicy, options: CrosscheckOptions
+) -> pd.DataFrame:
+    rows = read_rows(data, score, by, weights, nan_policy)
+    keys = key_columns(rows, CROSSCHECK_COLUMNS)
+    column = one_cluster(data, cluster, score)
+    sample = add_up(data, rows, column)
+    scores, codes = rows.kept(rows.scores), rows.kept(encode(column.values, column.name, lookalikes=False).codes)
+    weight = None if rows.weights is None else rows.kept(rows.weights)
+    groups = np.zeros(len(scores), dtype=np.int64) if rows.groups is None else rows.kept(rows.groups.codes)
+    order = np.argsort(groups, kind="stable")
+    ends = np.searchsorted(groups[order], np.arange(rows.n_groups + 1))
+
+    def rows_of(h: int) -> tuple[FloatArray, IntArray, FloatArray | None]:
+        at = order[ends[h] : ends[h + 1]]
+        return scores[at], codes[at], None if weight is None else weight[at]
+
+    return _tall(dict(keys), rates(sample, rows_of, options), rows.n_groups)
+
+
+def _tall(keys: dict[Hashable, pd.Series], columns: dict[str, Any], size: int) -> pd.DataFrame:
+    """A row an estimator: the keys repeated, columns (N, E) one after the other, and (E,) repeated."""
+    n_estimators = len(columns["estimator"])
+    at = np.repeat(np.arange(size), n_estimators)
+    tall = {name: np.tile(value, size) if np.ndim(value) == 1 else value for name, value in columns.items()}
+    repeated = {label: values.iloc[at].reset_index(drop=True) for label, values in keys.items()}
+    return tidy(repeated, tall, size * n_estimators)

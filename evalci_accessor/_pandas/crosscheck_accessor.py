@@ -1,0 +1,253 @@
+"""Our numbers beside statsmodels': the part of the pandas accessors that puts them there."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import pandas as pd
+
+from evalci_accessor import _pandas
+from evalci_accessor._options import CrosscheckOptions
+from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._typing import NanPolicy, Unmatched
+
+
+class CrosscheckFrameMethods:
+    """The method of ``df.evalci`` that checks the others."""
+
+    _obj: pd.DataFrame
+
+    def crosscheck(
+        self,
+        cluster: Spec,
+        *,
+        score: Spec = "score",
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        factor: Spec | None = None,
+        item: Specs | None = None,
+        pairs: Pairs | None = None,
+        baseline: Hashable = None,
+        sample: Spec | None = None,
+        against: object = None,
+        contrast: object = None,
+        confidence_level: float = 0.95,
+        tolerance: float = 1e-6,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+    ) -> pd.DataFrame:
+        r"""Our numbers beside those of statsmodels, or beside a model that you fitted.
+
+        Parameters
+        ----------
+        cluster : label or array_like
+            What the items share: a document, a conversation, a template. A column, an index level, a Series with the
+            frame's index, or an array by position. Ids may have any dtype: statsmodels sees codes.
+        score : label or array_like, default "score"
+            The scores, numbers or booleans. Fractions are welcome.
+        by : label, array_like or list of these, optional
+            Check within each distinct key. (The xarray accessor's ``dim`` has the opposite sense: it names what is reduced.)
+        weights : label or array_like, optional
+            Weights >= 0 of the rows, as in `cluster_ci`; a row of weight 0 is absent. Not with ``factor``.
+        factor : label or array_like, optional
+            What tells systems apart: the differences of `diff_ci` are checked then, and not the means of `cluster_ci`.
+        item, pairs, baseline, sample, unmatched
+            Of a comparison, as in `diff_ci`; ``item`` is needed then.
+        against : statsmodels results, optional
+            A fitted model, as ``smf.ols("score ~ 1", df).fit(...)``: a further row ``"against"``. For a single estimate,
+            so of one key and one pair.
+        contrast : str or array_like, optional
+            Which coefficient of it, or what its ``t_test`` takes. By default the intercept, or of a comparison the other of
+            two coefficients.
+        confidence_level : float, default 0.95
+            Nominal level.
+        tolerance : float, default 1e-6
+            Relative difference up to which two standard errors agree, and two degrees of freedom; the estimates may differ by so
+            much of themselves or of their error.
+        nan_policy : {"raise", "omit"}
+            What to do about missing scores. ``"omit"`` leaves them out and says how many.
+
+        Returns
+        -------
+        DataFrame
+            A row an estimator: the keys (and ``<factor>_a``, ``<factor>_b``), ``estimator``, ``package``, ``estimate``,
+            ``std_error``, ``ci_low``, ``ci_high``, ``df`` (of t's quantile; nan under the normal one), ``compared_with``,
+            ``estimate_difference`` (theirs minus ours), ``relative_difference`` (of the standard errors: theirs over ours,
+            minus 1), ``agrees``, ``should_agree`` (whether theory says so; a row that should not says why in its note),
+            ``tolerance``, ``note``, ``n`` and ``n_clusters`` (of ``"against"`` the rows and clusters of the model), ``cluster``,
+            ``confidence_level``.
+
+            Ours are ``"cr0"``, ``"cr1"``, ``"cr2"`` and ``"cr3"``, with which theirs are compared, and ``"default"``, whose
+            estimate is compared with that of OLS (its error too, where the default is CR2). Theirs are ``"ols_cluster"``
+            (normal quantile), ``"ols_cluster_t"``, ``"ols_cr2"`` (made from what OLS holds, since statsmodels has no CR2),
+            ``"glm_binomial_cluster"``, ``"gee_independence"``, ``"gee_independence_bias_reduced"`` and ``"gee_exchangeable"``.
+
+        Raises
+        ------
+        EvalCIError
+            The same as in `cluster_ci` and `diff_ci`, each a class of its own: missing scores and ids among them.
+        MethodError
+            An ``against`` that is no fitted model, or of which it cannot be told which coefficient is meant.
+
+        Warns
+        -----
+        EvalCIWarning
+            The same as in `cluster_ci` and `diff_ci` by their default method.
+
+        See Also
+        --------
+        cluster_ci : The interval of a rate.
+        diff_ci : The interval of a difference.
+
+        Notes
+        -----
+        With :math:`r_g = (s_g - p\,m_g)/M` and :math:`h_g = m_g/M`, OLS on a constant has the clustered variance
+        :math:`G/(G-1) \sum r_g^2`, which is CR1; CR2, :math:`\sum r_g^2/(1-h_g)`, and Bell and McCaffrey's degrees of freedom are
+        worked out from the fit's residuals and hat matrix. A binomial GLM has CR1, by the delta method from the logit. GEE with
+        independence has :math:`\sum r_g^2`, CR0, and bias-reduced :math:`\sum r_g^2/(1-h_g)^2`, CR3. An exchangeable working
+        correlation :math:`r` weighs clusters by :math:`m/(1+(m-1)r)`, so it estimates another mean unless they are equally
+        large. Differences are OLS of the items' differences, and models with two rows an item and a system indicator, GEE on
+        the scale of the scores; there the working correlation cancels, and GLM's further factor :math:`(N-1)/(N-K)` shows.
+        The scores of a rate beyond [0, 1] go without the GLM, and through GEE without the logit. Weights make OLS WLS, and go to
+        GLM as ``var_weights`` (``freq_weights`` give the same for a constant) and to GEE as ``weights``, but not to its
+        bias-reduced and exchangeable kinds, which read them wrongly in statsmodels 0.15.
+
+        Where all scores are equal a logit does not exist and nothing varies; statsmodels may call that converged and show
+        an error, so no numbers of GLM and GEE are shown. GEE is skipped above 1,000,000 rows or 100,000 clusters of a key, and
+        bias-reduced where the cubes of the cluster sizes add up to more than 1e11, since it solves a system of each
+        cluster's size (a difference has two rows an item).
+
+        References
+        ----------
+        Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage
+        samples. Survey Methodology 28, 169-181.
+
+        Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human Resources
+        50, 317-372. https://doi.org/10.3368/jhr.50.2.317
+
+        Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. Biometrika 73, 13-22.
+        https://doi.org/10.1093/biomet/73.1.13
+
+        Mancl, L. A. and DeRouen, T. A. (2001). A covariance estimator for GEE with improved small-sample properties. Biometrics
+        57, 126-134. https://doi.org/10.1111/j.0006-341x.2001.00126.x
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
+        >>> answer = df.evalci.crosscheck("doc_id")
+        >>> answer[["estimator", "estimate", "std_error", "compared_with", "agrees"]].round(4)
+                                    estimator  estimate  std_error  compared_with  agrees
+        0                             cr0     0.695     0.0480            cr0    True
+        1                             cr1     0.695     0.0486            cr1    True
+        2                             cr2     0.695     0.0486            cr2    True
+        3                             cr3     0.695     0.0492            cr3    True
+        4                         default     0.695     0.0483  ols_cluster_t    True
+        5                     ols_cluster     0.695     0.0486            cr1    True
+        6                   ols_cluster_t     0.695     0.0486            cr1    True
+        7                         ols_cr2     0.695     0.0486            cr2    True
+        8            glm_binomial_cluster     0.695     0.0486            cr1    True
+        9                gee_independence     0.695     0.0480            cr0    True
+        10  gee_independence_bias_reduced     0.695     0.0492            cr3    True
+        11               gee_exchangeable     0.695     0.0480            cr0    True
+
+        A model of one's own, which takes the items as independent:
+
+        >>> import statsmodels.formula.api as smf
+        >>> answer = df.evalci.crosscheck("doc_id", against=smf.ols("score ~ 1", df).fit())
+        >>> row = answer[answer.estimator == "against"].iloc[0]
+        >>> print(f"{row.std_error:.4f}, {row.relative_difference:.0%} beside {row.compared_with}: {row.note}")
+        0.0326, -33% beside cr1: it takes the items as independent (cov_type='nonrobust'); t(199), ours t(39)
+        """
+        return _pandas.crosscheck.crosscheck(
+            self._obj,
+            cluster,
+            score=score,
+            by=by,
+            weights=weights,
+            factor=factor,
+            item=item,
+            sample=sample,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            options=CrosscheckOptions(
+                against=against,
+                contrast=contrast,
+                confidence_level=confidence_level,
+                tolerance=tolerance,
+            ),
+        )
+
+
+class CrosscheckSeriesMethods:
+    """The method of ``s.evalci`` that checks the others."""
+
+    _obj: pd.Series
+
+    def crosscheck(
+        self,
+        cluster: Spec,
+        *,
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        factor: Spec | None = None,
+        item: Specs | None = None,
+        pairs: Pairs | None = None,
+        baseline: Hashable = None,
+        sample: Spec | None = None,
+        against: object = None,
+        contrast: object = None,
+        confidence_level: float = 0.95,
+        tolerance: float = 1e-6,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+    ) -> pd.DataFrame:
+        """Our numbers beside those of statsmodels, or beside a model that you fitted.
+
+        Parameters
+        ----------
+        cluster : label or array_like
+            An index level, a Series with the same index, or an array by position.
+        by, weights, factor, item, pairs, baseline, sample, against, contrast, confidence_level, tolerance, unmatched, nan_policy
+            As in `DataFrameAccessor.crosscheck`, whose formulas, assumptions and sources hold here too.
+
+        Returns
+        -------
+        DataFrame
+            As `DataFrameAccessor.crosscheck`.
+
+        Raises
+        ------
+        EvalCIError
+            As `DataFrameAccessor.crosscheck`.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
+        >>> answer = df.set_index("doc_id")["score"].evalci.crosscheck("doc_id")
+        >>> bool((answer.agrees == answer.should_agree).all())
+        True
+        """
+        return _pandas.crosscheck.crosscheck(
+            self._obj,
+            cluster,
+            score=self._obj,
+            by=by,
+            weights=weights,
+            factor=factor,
+            item=item,
+            sample=sample,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            options=CrosscheckOptions(
+                against=against,
+                contrast=contrast,
+                confidence_level=confidence_level,
+                tolerance=tolerance,
+            ),
+        )

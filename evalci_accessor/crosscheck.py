@@ -1,0 +1,341 @@
+"""Means and differences as statsmodels has them: the only module that imports it, and only when called."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from evalci_accessor.stats import _special as special
+from evalci_accessor.stats._validate import FloatArray, IntArray
+
+ESTIMATORS = (
+    "ols_cluster", "ols_cluster_t", "ols_cr2", "glm_binomial_cluster", "gee_independence", "gee_independence_bias_reduced",
+    "gee_exchangeable",
+)  # fmt: skip
+# Above these GEE is skipped: it goes through the clusters one by one, and the bias-reduced variance solves a dense system in each.
+MAX_ROWS, MAX_CLUSTERS, MAX_CUBES = 1_000_000, 100_000, 1e11
+NEAREST_END = 1e-8  # where statsmodels' logit has no digits left
+_CTOL, _MAXITER = 1e-10, 500  # statsmodels' own are 1e-6 and 60
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scores:
+    """What is fitted: one score an item, or two of them, whose mean difference is asked for.
+
+    Parameters
+    ----------
+    first : ndarray of float, shape (n,)
+        No score is missing.
+    second : ndarray of float, shape (n,), or None
+        Of the other system on the same items.
+    codes : ndarray of int, shape (n,)
+        Cluster of each item, from 0 to G - 1, in rising order.
+    weights : ndarray of float, shape (n,), or None
+        Above 0, with a mean of 1; None where all are equal, and of two systems.
+    bounded : bool
+        Whether all scores lie in [0, 1].
+    """
+
+    first: FloatArray
+    second: FloatArray | None
+    codes: IntArray
+    weights: FloatArray | None = None
+    bounded: bool
+
+    @classmethod
+    def of(
+        cls,
+        first: FloatArray,
+        second: FloatArray | None,
+        clusters: IntArray,
+        *,
+        bounded: bool,
+        weights: FloatArray | None = None,
+    ) -> Scores:
+        """Scores with cluster codes of any kind, brought into the order of the clusters."""
+        codes = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
+        order = np.argsort(codes, kind="stable")
+        if weights is not None:
+            weights = weights[order] / weights.mean() if len(weights) and np.ptp(weights) > 0 else None
+        return cls(
+            first=first[order], second=None if second is None else second[order], codes=codes[order], weights=weights,
+            bounded=bounded,
+        )  # fmt: skip
+
+    @property
+    def mean_of(self) -> FloatArray:
+        """What the mean is of: the scores, or the differences of the items."""
+        return self.first if self.second is None else self.first - self.second
+
+    @property
+    def sizes(self) -> IntArray:
+        """Items in each cluster."""
+        return np.bincount(self.codes)
+
+    @property
+    def sums_of_weights(self) -> FloatArray:
+        """Weight of each cluster; its size without weights."""
+        return np.bincount(self.codes, weights=self.weights).astype(np.float64)
+
+    def average(self, values: FloatArray) -> float:
+        """Weighted mean."""
+        return float(values.mean()) if self.weights is None else float(self.weights @ values / self.weights.sum())
+
+    @property
+    def nearest_end(self) -> float:
+        """Distance of a mean from the nearer end of [0, 1]."""
+        sides = [self.first] if self.second is None else [self.first, self.second]
+        return min(min(self.average(side), self.average(1 - side)) for side in sides)
+
+    @property
+    def constant(self) -> bool:
+        """Whether what the mean is of never varies, by more than rounding."""
+        y = self.mean_of
+        scale = max(float(np.abs(one).max(initial=0.0)) for one in (self.first, y if self.second is None else self.second))
+        return bool(np.ptp(y) <= 8 * np.finfo(np.float64).eps * scale) if len(y) else True
+
+    @property
+    def flat(self) -> bool:
+        """Whether the clusters do not vary beyond their sizes, by more than rounding: a clustered variance is then 0."""
+        if not len(self.first):
+            return True
+        y = self.mean_of
+        left = y - self.average(y)
+        residual = np.bincount(self.codes, weights=left if self.weights is None else self.weights * left) / len(y)
+        scale = float(np.abs(y).max()) or 1.0
+        return self.constant or bool((residual**2).sum() <= (8 * np.finfo(np.float64).eps * scale) ** 2)
+
+    def stacked(self) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Response, design and clusters: a constant alone, or two rows an item and which of them is the first system's."""
+        if self.second is None:
+            return self.first, np.ones((len(self.first), 1)), self.codes
+        n = len(self.first)
+        y = np.stack([self.first, self.second], axis=1).ravel()
+        system = np.tile([1.0, 0.0], n)
+        return y, np.stack([np.ones(2 * n), system], axis=1), np.repeat(self.codes, 2)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fit:
+    """A mean or difference as statsmodels has it, in the units of the scores; nan where it has none.
+
+    Parameters
+    ----------
+    estimate, std_error, low, high : float
+    df : float
+        Degrees of freedom of its t quantile; nan under the normal one.
+    correlation : float
+        The exchangeable working correlation; nan elsewhere.
+    problem : str
+        Why the numbers are no good, or are none; empty where they are.
+    """
+
+    estimate: float = np.nan
+    std_error: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    df: float = np.nan
+    correlation: float = np.nan
+    problem: str = ""
+
+
+def fit(estimator: str, scores: Scores, confidence_level: float) -> Fit:
+    """One of the `ESTIMATORS` by statsmodels; its warnings and errors become words."""
+    problem = why_not(estimator, scores)
+    if problem and not (estimator.startswith("ols") and len(scores.first)):
+        return Fit(problem=problem)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            found = _FITTERS[estimator](scores, confidence_level)
+        except Exception as error:  # whatever the other tool does must not take the comparison with it
+            return Fit(problem=f"statsmodels failed: {type(error).__name__}: {error}")
+    if problem:
+        return dataclasses.replace(found, problem=problem)
+    if not found.problem and not np.isfinite([found.estimate, found.std_error]).all():
+        return Fit(problem="did not converge: the numbers are not finite")
+    return found
+
+
+def why_not(estimator: str, scores: Scores) -> str:
+    """Why an estimator cannot say anything of these scores; empty where it can."""
+    n = len(scores.first)
+    if not n:
+        return "skipped: no scores"
+    if scores.constant:
+        return _no_variance(estimator, scores)
+    if estimator.startswith("ols"):
+        return ""
+    if estimator.startswith("glm") and not scores.bounded:
+        return "skipped: a binomial model is for scores in [0, 1]"
+    if scores.second is not None:
+        sides = [] if not estimator.startswith("glm") else [scores.first, scores.second]
+        flat = [float(side[0]) for side in sides if side.min() == side.max() and side[0] in (0.0, 1.0)]
+        if flat:
+            return f"did not converge: all scores of one system are {flat[0]:g}, whose logit is infinite"
+    nearest = scores.nearest_end
+    if scores.bounded and nearest < NEAREST_END and (estimator.startswith("glm") or scores.second is None):
+        return f"skipped: a mean {nearest:.1g} from the end of the scale is too near for the logit in statsmodels"
+    if scores.weights is not None and estimator == "gee_independence_bias_reduced":
+        return "skipped: statsmodels' bias-reduced variance is not made for weights of rows"
+    if scores.weights is not None and estimator == "gee_exchangeable":
+        return "skipped: statsmodels takes the weights of the first rows for those of the clusters in this correlation"
+    return _too_large(estimator, scores)
+
+
+def _no_variance(estimator: str, scores: Scores) -> str:
+    """In words, that nothing varies."""
+    if scores.second is not None:
+        what = "no variance: every item has the same difference"
+        return f"{what}, and an interval without width is no certainty" if estimator.startswith("ols") else what
+    value = float(scores.first[0])
+    if estimator.startswith("ols"):
+        return f"no variance: all scores are {value:g}, and an interval without width is no certainty"
+    if not scores.bounded and estimator.startswith("glm"):
+        return "skipped: a binomial model is for scores in [0, 1]"
+    if scores.bounded and value in (0.0, 1.0):
+        return (
+            f"did not converge: all scores are {value:g}, whose logit is infinite (statsmodels stops at a large number, may call "
+            "that converged, and shows an error with it)"
+        )
+    return f"no variance: all scores are {value:g}"
+
+
+def _too_large(estimator: str, scores: Scores) -> str:
+    if not estimator.startswith("gee"):
+        return ""
+    sizes = scores.sizes.astype(np.float64)
+    columns = 1 if scores.second is None else 2
+    rows = columns * int(sizes.sum())
+    if rows > MAX_ROWS:
+        return f"skipped: {rows:,} rows are more than {MAX_ROWS:,}"
+    if len(sizes) > MAX_CLUSTERS:
+        return f"skipped: {len(sizes):,} clusters are more than {MAX_CLUSTERS:,}"
+    if estimator.endswith("bias_reduced"):
+        cubes = float(((columns * sizes) ** 3).sum())
+        if cubes > MAX_CUBES:
+            return f"skipped: the cubes of the cluster sizes add up to {cubes:.1g}, more than {MAX_CUBES:.1g}"
+    if estimator.endswith("exchangeable") and columns * sizes.max() == 1:
+        return "skipped: every cluster holds one score, so there is no correlation to estimate"
+    return ""
+
+
+def _least_squares(scores: Scores) -> Any:
+    """The model of a constant, by ordinary or by weighted least squares."""
+    from statsmodels.regression.linear_model import OLS, WLS
+
+    y = scores.mean_of
+    constant = np.ones((len(y), 1))
+    return OLS(y, constant) if scores.weights is None else WLS(y, constant, weights=scores.weights)
+
+
+def _ols(scores: Scores, confidence_level: float, *, use_t: bool) -> Fit:
+    # Always with t's degrees of freedom asked for, so that a later version's default does not matter.
+    results = _least_squares(scores).fit(cov_type="cluster", cov_kwds={"groups": scores.codes}, use_t=use_t)
+    (low, high), *_ = np.asarray(results.conf_int(alpha=1 - confidence_level))
+    return Fit(
+        estimate=float(results.params[0]), std_error=float(results.bse[0]), low=float(low), high=float(high),
+        df=float(results.df_resid_inference) if use_t else np.nan,
+    )  # fmt: skip
+
+
+def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
+    r"""CR2 and its degrees of freedom as Bell and McCaffrey define them, from what the fit holds: design, residuals, bread.
+
+    With x the (weighted) design and b the bread, the block of a cluster in the hat matrix is :math:`b\,xx'`, whose one
+    eigenvalue is :math:`h = b\,x'x`, so that :math:`x'(I-bxx')^{-1/2}e = x'e/\sqrt{1-h}`. The variance is then a quadratic form
+    in :math:`(I-H)y`, with the vectors :math:`u_g = b\,x_g/\sqrt{1-h_g}` of the clusters; for independent errors the matrix
+    of its products is :math:`U'(I-H)U = U'U - b\,U'xx'U`, and the degrees of freedom are its squared trace over the sum of
+    its squares.
+    """
+    results = _least_squares(scores).fit()
+    x, bread = np.asarray(results.model.wexog)[:, 0], float(np.asarray(results.normalized_cov_params)[0, 0])
+    starts = np.flatnonzero(np.diff(scores.codes, prepend=-1))
+    square = np.add.reduceat(x * x, starts)
+    moment = np.add.reduceat(x * np.asarray(results.wresid), starts)
+    root = np.sqrt(1 - bread * square)
+    error = float(np.sqrt(((bread * moment / root) ** 2).sum()))
+    norm, along = bread**2 * square / root**2, bread * square / root  # u'u and x'u
+    own, beside = norm - bread * along**2, bread * along  # of U'(I-H)U: the diagonal, and what it is made of off it
+    trace = float(own.sum())
+    squares = float((own**2).sum() + ((beside**2).sum() ** 2 - (beside**4).sum()) / bread**2)
+    estimate, df = float(results.params[0]), trace**2 / squares if squares > 0 else np.nan
+    half = float(special.stdtrit(df, (1 + confidence_level) / 2)) * error
+    return Fit(estimate=estimate, std_error=error, low=estimate - half, high=estimate + half, df=df)
+
+
+def _glm(scores: Scores, confidence_level: float) -> Fit:
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_linear_model import GLM
+
+    y, design, codes = scores.stacked()
+    # With one coefficient frequency weights give the same: they differ in the factor (N-1)/(N-K) alone, which is then 1.
+    model = GLM(y, design, family=Binomial(), var_weights=scores.weights)
+    results = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, tol=1e-12)
+    if not results.converged:
+        return Fit(problem="did not converge")
+    return _from_logit(results, confidence_level)
+
+
+def _from_logit(results: Any, confidence_level: float) -> Fit:
+    """The mean, or the difference of two, by the delta method."""
+    params, cov = np.asarray(results.params), np.asarray(results.cov_params())
+    p = special.expit(np.cumsum(params))  # with two: of the second system, then of the first
+    slope = p * (1 - p)
+    gradient = slope if len(params) == 1 else np.array([slope[1] - slope[0], slope[1]])
+    estimate = float(p[0] if len(params) == 1 else p[1] - p[0])
+    return normal(estimate, float(np.sqrt(gradient @ cov @ gradient)), confidence_level)
+
+
+def normal(estimate: float, std_error: float, confidence_level: float) -> Fit:
+    """A fit with the normal quantile."""
+    half = float(special.ndtri((1 + confidence_level) / 2)) * std_error
+    return Fit(estimate=estimate, std_error=std_error, low=estimate - half, high=estimate + half)
+
+
+def gee(scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type: str, ddof_scale: int | None = None) -> Fit:
+    """GEE of the logit of a rate, or on the scale of the scores; a system indicator for a difference.
+
+    ``ddof_scale=0`` estimates the working correlation as R's geepack does.
+    """
+    from statsmodels.genmod.cov_struct import Exchangeable, Independence
+    from statsmodels.genmod.families import Binomial, Gaussian
+    from statsmodels.genmod.generalized_estimating_equations import GEE
+
+    y, design, codes = scores.stacked()
+    binomial = scores.bounded and scores.second is None
+    # Convergence is judged by the size of the score function, so large scores are brought down by a power of two.
+    unit = 1.0 if scores.bounded else float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1])))
+    model = GEE(
+        y / unit, design, groups=codes, family=Binomial() if binomial else Gaussian(),
+        cov_struct=Exchangeable() if exchangeable else Independence(), weights=scores.weights,
+    )  # fmt: skip
+    # The score function is a sum over all rows: near an end it is small everywhere, and it is never free of rounding.
+    n = len(scores.first)
+    ctol = max(_CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * np.finfo(np.float64).eps * n)
+    results = model.fit(cov_type=cov_type, ddof_scale=ddof_scale, ctol=ctol, maxiter=_MAXITER)
+    if results is None:
+        return Fit(problem="did not converge: the working covariance is singular")
+    if not results.converged:
+        return Fit(problem=f"did not converge within {_MAXITER} iterations")
+    if binomial:
+        found = _from_logit(results, confidence_level)
+    else:
+        found = normal(unit * float(results.params[-1]), unit * float(results.bse[-1]), confidence_level)
+    correlation = float(results.cov_struct.dep_params) if exchangeable else np.nan
+    return dataclasses.replace(found, correlation=correlation)
+
+
+_FITTERS: dict[str, Callable[[Scores, float], Fit]] = {
+    "ols_cluster": lambda scores, level: _ols(scores, level, use_t=False),
+    "ols_cluster_t": lambda scores, level: _ols(scores, level, use_t=True),
+    "ols_cr2": _ols_cr2,
+    "glm_binomial_cluster": _glm,
+    "gee_independence": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="robust"),
+    "gee_independence_bias_reduced": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="bias_reduced"),
+    "gee_exchangeable": lambda scores, level: gee(scores, level, exchangeable=True, cov_type="robust"),
+}
