@@ -11,7 +11,7 @@ import pandas as pd
 from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_weights, refuse_without_factor
 from evalci_accessor._ids import encode
 from evalci_accessor._options import CrosscheckOptions
-from evalci_accessor._pandas.columns import Frame, one_cluster
+from evalci_accessor._pandas.columns import Frame, clusterings_of
 from evalci_accessor._pandas.pairs import find_columns, read_pairs
 from evalci_accessor._pandas.reduce import add_up, read_rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
@@ -59,7 +59,7 @@ def _rates(
 ) -> pd.DataFrame:
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, CROSSCHECK_COLUMNS)
-    column = one_cluster(data, cluster, score)
+    (column,) = clusterings_of(data, cluster, score)
     sample = add_up(data, rows, column)
     scores, codes = rows.kept(rows.scores), rows.kept(encode(column.values, column.name, lookalikes=False).codes)
     weight = None if rows.weights is None else rows.kept(rows.weights)
