@@ -192,7 +192,8 @@ def _way_out(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names
     average = "pass sample={}, which averages them within the item." if names.averages else vote
     found = _telling_apart(kept, slot, cell, key, names)
     if found is not None:
-        longer = f"item=[{', '.join(map(repr, [found, *names.item]))}]"
+        first = names.clusters if found == names.cluster else [found]
+        longer = f"item=[{', '.join(map(repr, [*first, *names.item]))}]"
         local = f"If the ids of {names.key!r} are local to {found!r}, pass {longer}."
         if found == names.cluster:
             return f"The cluster {found!r} tells them apart. {local}"
@@ -247,7 +248,7 @@ def _one_cluster(kept: Entries, slot: IntArray, n_slots: int, request: Request) 
         item = plain(request.item_label(int(kept.items[i])))
         return f"{item!r} in {label(int(own[slot[i]]))!r} and {label(int(codes[i]))!r}"
 
-    longer = f"item=[{', '.join(map(repr, [names.cluster, *names.item]))}]"
+    longer = f"item=[{', '.join(map(repr, [*names.clusters, *names.item]))}]"
     raise ClusterError(
         f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {names.cluster!r}: "
         f"{examples(at.tolist(), words=words)}. An item lies in one cluster, whichever system answers it. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -19,6 +20,17 @@ def quiet(function, *args, **kwargs):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvalCIWarning)
         return function(*args, **kwargs)
+
+
+def told(category, match, call, *args, **kwargs):
+    """The answer of a call that warns so, whatever else it warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("error")
+        warnings.filterwarnings("always", category=EvalCIWarning)
+        answer = call(*args, **kwargs)
+    seen = [str(one.message) for one in caught if issubclass(one.category, category)]
+    assert any(re.search(match, text) for text in seen), seen
+    return answer
 
 
 def frame_of(passes, sizes=5, **columns):

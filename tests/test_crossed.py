@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +9,7 @@ import xarray as xr
 from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import quiet
+from strategies import quiet, told
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import (
@@ -20,7 +17,6 @@ from evalci_accessor.exceptions import (
     ColumnNotFoundError,
     CrossedVarianceWarning,
     DominantClusterWarning,
-    EvalCIWarning,
     FewClustersWarning,
     MethodError,
     MissingClusterError,
@@ -44,17 +40,6 @@ def made(seed=0, n_docs=8, n_prompts=6, models=("a", "b")):
             "topic": ("doc", np.arange(n_docs) // 2),
         },
     )  # fmt: skip
-
-
-def told(category, match, call, *args, **kwargs):
-    """The answer of a call that warns so, whatever else it warns of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("error")
-        warnings.filterwarnings("always", category=EvalCIWarning)
-        answer = call(*args, **kwargs)
-    seen = [str(one.message) for one in caught if issubclass(one.category, category)]
-    assert any(re.search(match, text) for text in seen), seen
-    return answer
 
 
 def rows_of(cube):

@@ -36,7 +36,7 @@ class PairedFrameMethods:
         factor: Spec,
         *,
         item: Specs,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         score: Spec = "score",
         by: Specs | None = None,
         weights: Spec | None = None,
@@ -59,8 +59,9 @@ class PairedFrameMethods:
         item : label, array_like or list of these
             What tells the questions apart, the same for all systems. Where ids are local to something, a list of both, as
             ``["task", "item"]``.
-        cluster : label or array_like, optional
-            What the items share: a document, a task, a template. An item lies in one cluster.
+        cluster : label, array_like or list of these, optional
+            What the items share: a document, a task, a template. An item lies in one cluster. A list names crossed clusterings, as
+            ``["doc_id", "prompt_id"]``; of nested ones the coarsest counts, which is said.
         score : label or array_like, default "score"
             The scores, 0 or 1, numbers or booleans.
         by : label, array_like or list of these, optional
@@ -146,6 +147,9 @@ class PairedFrameMethods:
         Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
         design. Statistics in Medicine 17, 891-908.
 
+        Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of Business &
+        Economic Statistics 29, 238-249. https://doi.org/10.1198/jbes.2010.07136
+
         Eliasziw, M. and Donner, A. (1991). Application of the McNemar test to non-independent matched pair data. Statistics
         in Medicine 10, 1981-1991. https://doi.org/10.1002/sim.4780101211
 
@@ -178,7 +182,7 @@ class PairedFrameMethods:
         factor: Spec,
         *,
         item: Specs,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Spec | None = None,
         score: Spec = "score",
         by: Specs | None = None,
@@ -205,8 +209,9 @@ class PairedFrameMethods:
         item : label, array_like or list of these
             What tells the questions apart, the same for all systems. Where ids are local to something, a list of both, as
             ``["task", "item"]``.
-        cluster : label or array_like, optional
-            What the items share: a document, a task, a template. An item lies in one cluster.
+        cluster : label, array_like or list of these, optional
+            What the items share: a document, a task, a template. An item lies in one cluster. A list names crossed clusterings, as
+            ``["doc_id", "prompt_id"]``; of nested ones the coarsest counts, which is said.
         sample : label or array_like, optional
             What numbers repeats of an item under one system; they are averaged within the item.
         score : label or array_like, default "score"
@@ -225,7 +230,7 @@ class PairedFrameMethods:
             ``"auto"`` is, for scores of 0 and 1, ``"tango"`` without a cluster and ``"icc_averaged"`` with one, and for others
             ``"cr2"`` (t with Satterthwaite's degrees of freedom). Further, for independent items: ``"newcombe"``,
             ``"bonett_price"``, ``"agresti_min"`` (not with weights); for all: ``"cr0"``, ``"cr1"``, ``"cr3"``,
-            ``"bootstrap_percentile"``.
+            ``"bootstrap_percentile"``, and for crossed clusterings ``"bootstrap_pigeonhole"``.
         alternative : {"two-sided", "less", "greater"}
             About the difference: ``"greater"`` that the first system is better, with a lower limit only; ``"less"`` with an
             upper one.
@@ -289,7 +294,9 @@ class PairedFrameMethods:
         one-sided tests (TOST) for equivalence. It takes more as better (else pass 1 - score); pairs are not corrected for.
 
         With weights sizes are sums of weights, and items count as Kish's effective number :math:`(\sum w)^2/\sum w^2` of them, or
-        fewer where heavy items disagree more.
+        fewer where heavy items disagree more. With crossed clusterings the share of the items is
+        :math:`1/(1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots)`, :math:`e = n/G^* - 1`, averaged over the
+        posteriors of all ICCs; the variance of ``"cr0"`` to ``"cr3"`` is :math:`V_a + V_b - V_{ab}` (Cameron, Gelbach and Miller).
 
         References
         ----------
@@ -332,7 +339,7 @@ class PairedFrameMethods:
         factor: Spec,
         *,
         item: Specs,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Spec | None = None,
         score: Spec = "score",
         by: Specs | None = None,

@@ -193,7 +193,7 @@ class SeriesAccessor(CrosscheckSeriesMethods):
         factor: Spec,
         *,
         item: Specs,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         by: Specs | None = None,
         weights: Spec | None = None,
         method: PairTestMethod = "auto",
@@ -210,7 +210,7 @@ class SeriesAccessor(CrosscheckSeriesMethods):
         Parameters
         ----------
         factor, item, cluster, by, weights
-            Index levels, Series with the same index, or arrays by position.
+            Index levels, Series with the same index, or arrays by position; a list of ``cluster`` names crossed ones.
         method, alternative, baseline, pairs, unmatched, nan_policy, n_resamples, rng
             As in `DataFrameAccessor.mcnemar`, whose formula, assumption and sources hold here too.
 
@@ -260,7 +260,7 @@ class SeriesAccessor(CrosscheckSeriesMethods):
         factor: Spec,
         *,
         item: Specs,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Spec | None = None,
         by: Specs | None = None,
         weights: Spec | None = None,
@@ -335,7 +335,7 @@ class SeriesAccessor(CrosscheckSeriesMethods):
         factor: Spec,
         *,
         item: Specs,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Spec | None = None,
         by: Specs | None = None,
         weights: Spec | None = None,

@@ -37,7 +37,7 @@ class PairedDatasetMethods:
         factor: Spec,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         score: Spec = "score",
         dim: Dims = None,
         weights: Spec | None = None,
@@ -61,8 +61,9 @@ class PairedDatasetMethods:
         item : name, DataArray or list of these, optional
             Dims of the items, or coordinates along them that make their key. By default the dims of the cluster, or the one
             dim that is left.
-        cluster : name or DataArray, optional
-            What the items share: a coordinate or variable along their dims; it may vary along dims that stay.
+        cluster : name, DataArray or list of these, optional
+            What the items share: a coordinate or variable along their dims; it may vary along dims that stay. A list names crossed
+            clusterings, as ``["doc_id", "prompt_id"]``; of nested ones the coarsest counts, which is said.
         score : name or DataArray, default "score"
             The scores, 0 or 1.
         dim : name, list of names or ..., optional
@@ -161,7 +162,7 @@ class PairedDatasetMethods:
         factor: Spec,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Specs | None = None,
         score: Spec = "score",
         dim: Dims = None,
@@ -189,8 +190,9 @@ class PairedDatasetMethods:
         item : name, DataArray or list of these, optional
             Dims of the items, or coordinates along them that make their key. By default the dims of the cluster, or the one
             dim that is left.
-        cluster : name or DataArray, optional
-            What the items share: a coordinate or variable along their dims; it may vary along dims that stay.
+        cluster : name, DataArray or list of these, optional
+            What the items share: a coordinate or variable along their dims; it may vary along dims that stay. A list names crossed
+            clusterings, as ``["doc_id", "prompt_id"]``; of nested ones the coarsest counts, which is said.
         sample : name or list of names, optional
             Dims of the repeats of an item, which are averaged within it.
         score : name or DataArray, default "score"
@@ -292,7 +294,7 @@ class PairedDatasetMethods:
         factor: Spec,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Specs | None = None,
         score: Spec = "score",
         dim: Dims = None,
@@ -320,8 +322,9 @@ class PairedDatasetMethods:
         item : name, DataArray or list of these, optional
             Dims of the items, or coordinates along them that make their key. By default the dims of the cluster, or the one
             dim that is left.
-        cluster : name or DataArray, optional
-            What the items share: a coordinate or variable along their dims; it may vary along dims that stay.
+        cluster : name, DataArray or list of these, optional
+            What the items share: a coordinate or variable along their dims; it may vary along dims that stay. A list names crossed
+            clusterings, as ``["doc_id", "prompt_id"]``; of nested ones the coarsest counts, which is said.
         sample : name or list of names, optional
             Dims of the repeats of an item, which are averaged within it.
         score : name or DataArray, default "score"
