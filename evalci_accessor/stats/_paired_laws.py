@@ -326,8 +326,11 @@ def cr_law(t: PairTotals, kind: str) -> tuple[PivotLaw, BoolArray]:
         df = float(clusters - 1)
     else:
         h = t.size / t.mass
-        c = (1 - h) ** power
-        variance = ((t.d - t.mean[:, None] * t.size) ** 2 * c).sum(axis=1) / t.mass**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            c = (1 - h) ** power
+            variance = ((t.d - t.mean[:, None] * t.size) ** 2 * c).sum(axis=1) / t.mass**2
+        # Beside a weight that is all of their sum but for rounding nothing is known to vary.
+        variance = np.where(np.isfinite(variance), variance, 0.0)
         df = bell_mccaffrey_df(h) if kind == "cr2" else float(clusters - 1)
     if kind == "cr1":
         variance = variance * clusters / (clusters - 1)
