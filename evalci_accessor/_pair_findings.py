@@ -48,7 +48,7 @@ def warn_pairs(
     if matched.cluster is not None:
         _warn_few_clusters_differ(tell, differ, n_differing, method)
     elif matched.binary:
-        _warn_few_items_differ(tell, differ, square if matched.weights is None else n_differing, items, method)
+        _warn_few_items_differ(tell, differ, square, items, method, None if matched.weights is None else n_differing)
 
 
 def _warn_scales(matched: Matched) -> None:
@@ -191,20 +191,22 @@ def _warn_few_clusters_differ(tell: _Teller, differ: BoolArray, n_differing: Flo
     )  # fmt: skip
 
 
-def _warn_few_items_differ(tell: _Teller, differ: BoolArray, square: FloatArray, items: FloatArray, method: str) -> None:
-    """Few discordant items, without clusters; of weighted ones, Kish's effective number of them."""
-    weighted = tell.matched.weights is not None
-    digits = 3 if weighted else 12
+def _warn_few_items_differ(
+    tell: _Teller, differ: BoolArray, square: FloatArray, items: FloatArray, method: str, worth: FloatArray | None
+) -> None:
+    """Few discordant items, without clusters; under weights by what they are ``worth``, Kish's effective number of them."""
     least, advice = _LEAST, ", so hardly anything can be told"
     if method in ("asymptotic", "corrected"):
         least = _NORMAL_COUNT
         advice = f", too few for a normal approximation (it wants {least})"
-        advice += "" if weighted else "; use method='exact' or 'midp'"
-    by_weight = ", counted by their weights" * weighted
+        advice += "; use method='exact' or 'midp'" if worth is None else ""
+    counted = square if worth is None else worth
+    by_weight = "" if worth is None else " by their weights"
     tell(
-        differ & (square < least * (1 - 1e-9)), ex.FewDiscordantWarning,
+        differ & (counted < least * (1 - 1e-9)), ex.FewDiscordantWarning,
         f"the systems differ on fewer than {least} items{by_weight}{advice}.",
-        lambda k: f"the systems differ on {square.flat[k]:.{digits}g} of {items.flat[k]:.0f} items{by_weight}{advice}.",
+        lambda k: f"the systems differ on {square.flat[k]:.0f} of {items.flat[k]:.0f} items"
+        f"{'' if worth is None else f', which by their weights are worth {worth.flat[k]:.3g}'}{advice}.",
     )  # fmt: skip
 
 

@@ -158,6 +158,14 @@ def paired_frames(draw, *, systems=(2, 3), clusters=(2, 6), sizes=(1, 3), fracti
 
 
 @st.composite
+def weights_of(draw, items):
+    """A weight above 0 for each item, the same in all of its rows."""
+    known = sorted(set(items))
+    some = draw(st.lists(st.sampled_from([0.25, 1.0, 1.7, 2.0, 6.5]), min_size=len(known), max_size=len(known)))
+    return items.map(dict(zip(known, some, strict=True)))
+
+
+@st.composite
 def paired_cubes(draw, *, systems=(2, 3), clusters=(2, 5), sizes=(1, 3), groups=(1, 2)):
     """A Dataset of 0/1 scores over prompt, model and item, with ``doc`` along item."""
     import xarray as xr

@@ -51,6 +51,12 @@ def type_one() -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
+def weighted() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("weighted")
+
+
+@pytest.fixture(scope="module")
 def speed() -> Iterator[ModuleType]:
     yield from _load("speed")
 
@@ -270,6 +276,74 @@ def test_the_default_keeps_its_level_in_every_null_cell(type_one):
     assert own["missed"].max() <= type_one.LIMIT == 0.075
     others = frame[frame["setting"].isin(list(type_one.NULLS)) & (frame["stage"] == 0)].groupby("method")["missed"].max()
     assert (others[["asymptotic", "bootstrap", "cr1"]] > type_one.LIMIT).all()  # what it is set against
+
+
+# -- weighted pairs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", ["equal", "by item", "by cluster", "with disagreement"])
+@pytest.mark.parametrize("setting", ["no clustering", "exchangeable", "asymmetric", "one way"])
+def test_weighted_draws_have_the_stated_difference(weighted, setting, weights):
+    cell = weighted.Cell(setting, weights, "log-normal", 12)
+    rng = np.random.default_rng(8)
+    items = weighted.items_of(cell, rng)
+    d = weighted.draw(cell, items, 4_000, rng)
+    assert set(np.unique(d)) == ({0, 1} if setting == "one way" else {-1, 0, 1})
+    truth = items.difference(setting)
+    assert (abs(truth) < 1e-12) == (setting != "one way")
+    found = items.weights @ d / items.weights.sum()
+    assert abs(found.mean() - truth) < 4 * found.std() / np.sqrt(len(found))
+    differs = (d != 0).mean(axis=1)
+    assert abs(differs - items.disagreement).max() < 0.05
+    assert (np.ptp(items.weights) == 0) == (weights == "equal")
+    assert (items.disagreement @ items.weights / items.weights.sum() > 0.4) == (weights == "with disagreement")
+
+
+def test_weighted_error_rates_are_those_of_the_accessor(weighted):
+    cell = weighted.Cell("asymmetric", "by item", "equal 5", 8)
+    records = {r["method"]: r["missed"] for r in weighted.simulate(cell, 12, seed=3)}
+    assert list(records) == list(weighted.WORDS)
+    for_items, for_scores = cell.seed(3).spawn(2)
+    items = weighted.items_of(cell, np.random.default_rng(for_items))
+    d = weighted.draw(cell, items, 12, np.random.default_rng(for_scores))
+    n = len(items.codes)
+    frame = pd.DataFrame({"model": ["a"] * n + ["b"] * n, "item": [*range(n)] * 2, "doc": [*items.codes] * 2})
+    frame["w"] = [*items.weights] * 2
+    for method, cluster in (("icc_averaged", "doc"), ("cr2", "doc"), ("tango", None)):
+        missed = []
+        for k in range(12):
+            frame["score"] = [*(d[:, k] > 0) * 1, *(d[:, k] < 0) * 1]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                one = frame.evalci.diff_ci("model", item="item", cluster=cluster, weights="w", method=method).iloc[0]
+            missed.append(not one.ci_low <= 0 <= one.ci_high)
+        assert records[method] == np.mean(missed)
+
+
+def test_weighted_pairs_in_any_number_of_processes(weighted, tmp_path, capsys):
+    one, two, page = tmp_path / "one.csv", tmp_path / "two.csv", tmp_path / "page.md"
+    options = ["--quick", "--table", str(page)]
+    weighted.main([*options, "--output", str(one), "--processes", "1"])
+    assert capsys.readouterr().out.strip() == page.read_text(encoding="utf-8").strip()
+    script = [sys.executable, str(BENCHMARKS / "weighted.py"), *options, "--output", str(two), "--processes", "2"]
+    subprocess.run(script, check=True, capture_output=True)
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_weighted_cells_beyond_the_grid(weighted):
+    assert len(weighted.report_beyond(5).splitlines()) == 2 + len(weighted.CLUSTERS)
+
+
+def test_the_default_keeps_its_level_under_weights(weighted):
+    """The committed run, which is of the grid as it stands."""
+    frame = pd.read_csv(BENCHMARKS / "results" / "weighted.csv")
+    own = frame[frame["method"] == weighted.DEFAULT]
+    assert sorted(weighted.Cell(*row) for row in own[weighted._KEYS].itertuples(index=False)) == weighted.grid()
+    assert (own["replicates"] >= 10_000).all()
+    null = own["setting"] != "one way"
+    assert own.loc[null, "missed"].max() <= weighted.LIMIT == 0.075
+    page = weighted.summary(frame, "python benchmarks/weighted.py")
+    assert page == weighted.TABLE.read_text(encoding="utf-8")
 
 
 # -- speed -------------------------------------------------------------------------------------------------------------

@@ -150,5 +150,7 @@ def bell_mccaffrey_df(share: FloatArray) -> float:
     r"""Degrees of freedom of CR2 from the clusters' shares h of the items: with :math:`a_g = h_g^2/(1-h_g)`,
     :math:`1/(\sum h_g^2 + (\sum a_g)^2 - \sum a_g^2)`.
     """
+    if share.max(initial=0.0) >= 1:  # but for rounding, and the limit
+        return 1.0
     a = share**2 / (1 - share)
     return float(1 / ((share**2).sum() + a.sum() ** 2 - (a * a).sum()))

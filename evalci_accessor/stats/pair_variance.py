@@ -50,7 +50,10 @@ def pair_variance(t: PairTotals, kind: str) -> PairVariance:
         value = t.spread / t.n**2 * (1 - 1 / t.n) ** power
     else:
         h = t.size / t.mass
-        value = ((t.d - t.mean[:, None] * t.size) ** 2 * (1 - h) ** power).sum(axis=1) / t.mass**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = ((t.d - t.mean[:, None] * t.size) ** 2 * (1 - h) ** power).sum(axis=1) / t.mass**2
+        # Beside a weight that is all of their sum but for rounding nothing is known to vary.
+        value = np.where(np.isfinite(value), value, 0.0)
         df = bell_mccaffrey_df(h) if kind == "cr2" else df
     if kind == "cr1":
         value = value * clusters / (clusters - 1)

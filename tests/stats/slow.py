@@ -196,3 +196,47 @@ def paired(b, c, m, *, outside=0.025, n_nodes=50_000, df=np.inf):
     low, high = limit(-1), limit(1)
     p = min(1.0, 2 * min(above(0.0, 1), above(0.0, -1)))
     return {"low": low, "high": high, "p": p, "icc": icc, "n_eff": n_eff}
+
+
+def weighted_paired(d, w, g, *, outside=0.025, n_nodes=20_000):
+    """`paired` for item differences of -1, 0 and 1 with weights, one item at a time; without clusters where ``g`` is None."""
+    d, w = np.asarray(d, float), np.asarray(w, float)
+    total, kish = w.sum(), w.sum() ** 2 / sum(x * x for x in w)
+    estimate = sum(w * d) / total
+    linear = sum((x * (y - estimate)) ** 2 for x, y in zip(w, d, strict=True)) / total**2
+    binomial = (sum(w * d**2) / total - estimate**2) / kish
+    n = kish * (min(1.0, binomial / linear) if linear > 1e-20 else 1.0)
+    b, c = n * w[d == 1].sum() / total, n * w[d == -1].sum() / total
+    weight, share, df = np.ones(1), np.ones(1), np.inf
+    if g is not None:
+        rho = np.sin((np.arange(n_nodes) + 0.5) * np.pi / (2 * n_nodes)) ** 2
+        k, mean, within, squares = [], [], 0.0, 0.0
+        for cluster in np.unique(g):
+            own_w, own_d = w[g == cluster], d[g == cluster]
+            k.append(own_w.sum() ** 2 / (own_w**2).sum())
+            mean.append((own_w * own_d).sum() / own_w.sum())
+            within += k[-1] / own_w.sum() * (own_w * (own_d - mean[-1]) ** 2).sum()
+            squares += own_w.sum() ** 2
+        k, mean = np.array(k), np.array(mean)
+        value = np.empty(len(rho))
+        for i, r in enumerate(rho):
+            v = k / (1 + (k - 1) * r)
+            q = within / (1 - r) + (v * (mean - (v * mean).sum() / v.sum()) ** 2).sum()
+            value[i] = (
+                np.log(1 + (k - 1) * r).sum()
+                + (k.sum() - len(k)) * np.log1p(-r)
+                + np.log(v.sum())
+                + (k.sum() - 1) * np.log(q)
+            )
+        weight = np.exp(-(value - value.min()) / 2)
+        weight, share = weight / weight.sum(), 1 / (1 + (kish * squares / total**2 - 1) * rho)
+        df = np.inf if len(k) > 5 else len(k) - 1
+    root = np.sqrt(share)
+
+    def above(delta, sign):
+        return weight @ stats.t.sf(sign * score_z(b, c, n, delta) * root, df)
+
+    low, high = (
+        brentq(lambda x, s=sign: above(x, -s) - outside, estimate, sign * (1 - 1e-12), xtol=1e-14) for sign in (-1, 1)
+    )
+    return {"low": low, "high": high, "p": min(1.0, 2 * min(above(0.0, 1), above(0.0, -1))), "worth": n}
