@@ -9,13 +9,14 @@ import numpy as np
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor._options import RateOptions
-from evalci_accessor._sample import Sample
+from evalci_accessor._sample import Crossing, Sample
 from evalci_accessor._warn import examples, warn
 from evalci_accessor.stats import diagnose as dg
 from evalci_accessor.stats._results import RateResult
 from evalci_accessor.stats._validate import BoolArray
 from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats.moments import Moments
+from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.stats.moments import Moments, moments
 
 
 def who(sample: Sample, groups: Any) -> str:
@@ -86,6 +87,9 @@ def warn_sentinel(found: tuple[float, int] | None, greatest: float) -> None:
 
 def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float) -> None:
     """Warn of everything that the totals show."""
+    if sample.crossing is not None:
+        _warn_crossed(sample, sample.crossing, result, options, outside)
+        return
     words = _Words(sample, mo, result, options, outside)
     found = words.found
     no_limits = np.isnan(np.ravel(result.ci_low))
@@ -126,11 +130,80 @@ def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: Rate
     )  # fmt: skip
 
 
+def _warn_crossed(sample: Sample, crossing: Crossing, result: RateResult, options: RateOptions, outside: float) -> None:
+    """Of each clustering what is its own, and once what is of all."""
+    every = [_Words(one, moments(one.totals), result, options, outside, crossed=True) for one in crossing.samples]
+    for d, words in enumerate(every):
+        name, own = repr(words.sample.cluster), ~crossing.totals.nested[d]
+        words.tell(
+            words.found.few & own, ex.FewClustersWarning, words.few,
+            f"fewer than 5 effective clusters of {name} (or under 4 degrees of freedom), so the intervals lean on assumptions "
+            "more than on data.",
+        )  # fmt: skip
+        words.tell(
+            words.found.dominant & own, ex.DominantClusterWarning, words.dominant,
+            f"one cluster of {name} holds over 25% of the items.",
+        )  # fmt: skip
+        words.tell(
+            words.found.rare & ~words.found.degenerate & own, ex.RareOutcomeWarning, words.rare,
+            f"the rarer outcome occurs in fewer than 5 clusters of {name}.",
+        )  # fmt: skip
+    joint = _Words(sample, crossing.totals.moments, result, options, outside, crossed=True)
+    degenerate = np.all([words.found.degenerate for words in every], axis=0)
+    no_limits = np.isnan(np.ravel(result.ci_low))
+    joint.tell(
+        degenerate, ex.DegenerateRateWarning, joint.degenerate,
+        "all scores, or all rates of either clustering, are equal, so the data cannot tell how clustered they are.",
+    )  # fmt: skip
+    joint.tell(
+        joint.found.guard, ex.InformativeSizeWarning, lambda _: _WIDENED, _WIDENED.replace("interval was", "intervals were"),
+    )  # fmt: skip
+    joint.tell(
+        joint.found.fallback & ~no_limits, ex.EffectiveSizeWarning, joint.fallback,
+        f"the variance that {result.method} estimates is zero, which is no certainty: each cluster counts as one item.",
+    )  # fmt: skip
+    unreliable = np.any([words.found.unreliable_bootstrap for words in every], axis=0)
+    joint.tell(
+        unreliable, ex.BootstrapWarning, joint.bootstrap,
+        "a cluster bootstrap is known to be too narrow below 30 effective clusters, or where fewer than 5 of them would "
+        "hold the rarer outcome. Compare with the default method.",
+    )  # fmt: skip
+    _warn_variance(sample, crossing.totals, result)
+
+
+_WIDENED = "the clusters vary by more than their ICCs explain, so the interval was widened to Korn and Graubard's on CR2."
+
+
+def _warn_variance(sample: Sample, crossed: Crossed, result: RateResult) -> None:
+    """Where a crossed variance is negative, or less than that of one clustering alone, which in truth it cannot be."""
+    if result.method == "icc_averaged" or result.method.startswith("bootstrap"):
+        return
+    kind = result.method if result.method in ("cr0", "cr1", "cr2", "cr3") else "cr1"
+    negative, name = np.ravel(result.negative), repr(sample.cluster)
+    alone = crossed.one_way(kind).max(axis=0)
+    short = ~negative & (crossed.variance(kind) < alone * (1 - 1e-9))
+    for flags, what in (
+        (negative, "is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in"),
+        (short, "is less than that of one of the clusterings alone, which with few clusters happens by chance, so the interval may "
+                "be too narrow"),
+    ):  # fmt: skip
+        groups = np.flatnonzero(flags)
+        if len(groups):
+            warn(
+                f"{who(sample, groups)}the variance over {name} by inclusion and exclusion {what}. The default method has no such "
+                "sums.",
+                ex.CrossedVarianceWarning,
+            )
+
+
 class _Words:
     """What is said of a single group."""
 
-    def __init__(self, sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float) -> None:
+    def __init__(
+        self, sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float, *, crossed: bool = False
+    ) -> None:  # fmt: skip
         self.sample, self.result, self.options, self.outside = sample, result, options, outside
+        self.crossed = crossed
         self.found = dg.diagnose(sample.totals, mo, result)
 
     def tell(self, flags: BoolArray, category: type[ex.EvalCIWarning], one: Callable[[int], str], many: str) -> None:
@@ -142,15 +215,16 @@ class _Words:
     def few(self, h: int) -> str:
         """Few clusters, and what the interval would be were the ICC known."""
         clusters, effective = int(self.sample.totals.n_clusters[h]), self.found.effective_clusters[h]
-        text = f"few clusters ({clusters}"
+        of = f" of {self.sample.cluster!r}" if self.crossed else ""
+        text = f"few clusters{of} ({clusters}"
         if effective < 0.99 * clusters:
-            text = f"few effective clusters ({effective:.2g} of {clusters}"
+            text = f"few effective clusters{of} ({effective:.2g} of {clusters}"
         df = self.found.df[h]
         text += f", {df:.2g} degree{'s' if df > 1.05 else ''} of freedom)"
         if self.result.method != "icc_averaged":
             return text + ", where t and bootstrap intervals are unreliable; the default method is made for this."
         text += ", so the interval leans on the prior of the ICC."
-        if self.options.alternative == "two-sided":
+        if self.options.alternative == "two-sided" and not self.crossed:
             limits = [dg.sensitivity(self.sample.totals, h, icc, self.outside) for icc in (0.1, 1.0)]
             shown = [f"[{low:.3g}, {high:.3g}] at ICC {icc}" for (low, high), icc in zip(limits, (0.1, 1), strict=True)]
             text += f" Were the ICC known it would be {' and '.join(shown)}."
@@ -207,11 +281,11 @@ class _Words:
 
     def bootstrap(self, h: int) -> str:
         """A bootstrap outside its rule, with the default beside it."""
+        crossing = self.sample.crossing
         default = rate(
-            self.sample.totals.one(h),
-            alternative=self.options.alternative,
-            confidence_level=self.options.confidence_level,
-        )
+            self.sample.totals.one(h), crossed=None if crossing is None else crossing.totals.one(h),
+            alternative=self.options.alternative, confidence_level=self.options.confidence_level,
+        )  # fmt: skip
         return (
             f"a cluster bootstrap with {self.found.effective_clusters[h]:.3g} effective clusters is known to be too narrow (it "
             "needs 30, and 5 that would hold the rarer outcome). The default gives "

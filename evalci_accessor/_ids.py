@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._warn import examples, warn
+from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.exceptions import ClusterError, ClusterIdWarning
 from evalci_accessor.stats._validate import IntArray
 
@@ -75,6 +75,15 @@ def encode(values: Any, name: str, *, lookalikes: bool = True) -> Codes:
     if lookalikes:
         _warn_lookalikes(uniques, name)
     return Codes(codes=np.asarray(codes, dtype=np.int64), size=len(uniques), label=uniques.__getitem__)
+
+
+def by_label(coded: Codes) -> Codes:
+    """The same with codes in the order of the labels, written as text, which no order of the rows moves."""
+    labels = [plain(coded.label(code)) for code in range(coded.size)]
+    order = sorted(range(coded.size), key=lambda code: (type(labels[code]).__name__, str(labels[code])))
+    rank = np.empty(coded.size + 1, dtype=np.int64)
+    rank[order], rank[-1] = np.arange(coded.size), -1  # a missing id stays one
+    return Codes(codes=rank[coded.codes], size=coded.size, label=lambda code: labels[order[code]])
 
 
 def _refuse_rounded(values: np.ndarray, name: str) -> None:

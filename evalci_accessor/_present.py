@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from evalci_accessor._warn import examples, warn
 from evalci_accessor.stats._results import DesignResult, RateResult
 from evalci_accessor.stats._validate import check_option, tail
 from evalci_accessor.stats.clustered import BINOMIAL_METHODS, rate
-from evalci_accessor.stats.design import design
+from evalci_accessor.stats.design import crossed_design, design
 from evalci_accessor.stats.moments import RARE_CLUSTERS, moments, rare_outcomes
 from evalci_accessor.stats.proportion import proportion
 
@@ -37,9 +38,10 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
         refuse_open_scale(sample, options.method)
     outside = tail(options.confidence_level, options.alternative)
     refuse_single_clusters(sample)
-    mo = moments(t)
+    crossed = None if sample.crossing is None else sample.crossing.totals
+    mo = moments(t) if crossed is None else crossed.moments
     result = rate(
-        t, mo=mo, method=options.method, df=options.df, alternative=options.alternative,
+        t, mo=mo, crossed=crossed, method=options.method, df=options.df, alternative=options.alternative,
         confidence_level=options.confidence_level, n_resamples=options.n_resamples, rng=options.rng,
     )  # fmt: skip
     warn_missing(sample)
@@ -68,6 +70,8 @@ def naive(sample: Sample, *, method: ProportionMethod, alternative: Alternative,
 
 def effect(sample: Sample, icc_method: IccMethod, confidence_level: float) -> DesignResult:
     """Design effect of each group; nan where a group has a single cluster, which only a scan lets through."""
+    if sample.crossing is not None:  # what there is to say was said of each clustering
+        return crossed_design(sample.crossing.totals, icc_method=icc_method, confidence_level=confidence_level)
     result = design(sample.totals, icc_method=icc_method, confidence_level=confidence_level)
     unknown = np.isnan(np.ravel(result.icc)) & (sample.totals.n_clusters > 1)
     singletons = sample.totals.max(sample.totals.n.astype(float)) == 1
@@ -95,6 +99,17 @@ def effect(sample: Sample, icc_method: IccMethod, confidence_level: float) -> De
     return result
 
 
+def together(crossed: Callable[[], Sample], clusterings: int) -> list[Sample]:
+    """The one sample of all the clusterings that were named, if several of them are crossed, and no more than can be."""
+    if clusterings < 2:
+        return []
+    try:
+        sample = crossed()
+    except ex.MethodError:  # too many to be crossed; each alone has a row all the same
+        return []
+    return [] if sample.crossing is None else [sample]
+
+
 def rate_columns(result: RateResult, cluster: str | None) -> dict[str, Any]:
     """The fixed columns of an estimate, in their order."""
     return {name: cluster or "" if name == "cluster" else getattr(result, name) for name in ESTIMATE_COLUMNS}
@@ -118,7 +133,12 @@ def refuse_open_scale(sample: Sample, method: str) -> None:
 
 
 def refuse_single_clusters(sample: Sample) -> None:
-    """Refuse groups whose scores all lie in one cluster."""
+    """Refuse groups whose scores all lie in one cluster, of any clustering."""
+    for one in sample.clusterings:
+        _refuse_single(one)
+
+
+def _refuse_single(sample: Sample) -> None:
     single = np.flatnonzero(sample.totals.n_clusters == 1)
     if not len(single):
         return

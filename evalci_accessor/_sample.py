@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from evalci_accessor._crossing import joint_name
 from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats.crossed import Crossed
 from evalci_accessor.stats.totals import ClusterTotals
 
 
@@ -33,6 +35,8 @@ class Sample:
         A negative value that looks like a mark rather than a score, and how often it occurs.
     hint : str
         What else could be meant where every cluster holds one score.
+    crossing : Crossing or None
+        The clusterings where there are several; the totals are those of the first, and the name is that of all.
     """
 
     totals: ClusterTotals
@@ -44,3 +48,33 @@ class Sample:
     score_range: tuple[float, float]
     sentinel: tuple[float, int] | None
     hint: str = ""
+    crossing: Crossing | None = None
+
+    @property
+    def clusterings(self) -> tuple[Sample, ...]:
+        """The same by each clustering alone."""
+        return (self,) if self.crossing is None else self.crossing.samples
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Crossing:
+    """Several clusterings of the same scores.
+
+    Parameters
+    ----------
+    totals : Crossed
+    samples : tuple of Sample
+        Each clustering with its own name and labels.
+    """
+
+    totals: Crossed
+    samples: tuple[Sample, ...]
+
+
+def cross(samples: Sequence[Sample], totals: Crossed) -> Sample:
+    """One sample of several clusterings."""
+    first = samples[0]
+    return dataclasses.replace(
+        first, cluster=joint_name([str(sample.cluster) for sample in samples]), n_lost=sum(sample.n_lost for sample in samples),
+        crossing=Crossing(totals=totals, samples=tuple(samples)),
+    )  # fmt: skip

@@ -23,6 +23,7 @@ ClusterMethod: TypeAlias = Literal[
     "bootstrap_bca",
     "bootstrap_t",
     "bootstrap_exact",
+    "bootstrap_pigeonhole",
 ]
 DegreesOfFreedom: TypeAlias = Literal["auto", "clusters", "satterthwaite"]
 IccMethod: TypeAlias = Literal["anova", "fleiss_cuzick", "pairwise", "posterior"]

@@ -133,6 +133,14 @@ class SingletonClusterWarning(EvalCIWarning):
     """Every cluster holds one item, so clustering by it changes nothing."""
 
 
+class NestedClustersWarning(EvalCIWarning):
+    """Clusterings that were named as crossed are nested, so the coarsest counts alone."""
+
+
+class CrossedVarianceWarning(EvalCIWarning):
+    """The variance of crossed clusterings is negative, or less than that of one of them alone: their clusters are too few."""
+
+
 class MissingScoreWarning(EvalCIWarning):
     """Scores were left out at the caller's request."""
 

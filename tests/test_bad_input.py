@@ -123,9 +123,15 @@ class TestAlignment:
         with pytest.raises(AlignmentError, match="2 dimensions"):
             frame.evalci.cluster_ci(np.ones((400, 1)))
 
-    def test_a_list_of_clusterings(self, frame):
-        with pytest.raises(MethodError, match=r"takes one clustering, got a list of 2.*design_effect"):
+    def test_lists_of_clusterings(self, frame):
+        with pytest.raises(MethodError, match="is the score itself"):
             frame.evalci.cluster_ci(["cluster", "score"])
+        with pytest.raises(MethodError, match="names 'cluster' twice"):
+            frame.evalci.cluster_ci(["cluster", "cluster"])
+        with pytest.raises(ClusterError, match="list of clusterings is empty"):
+            frame.evalci.cluster_ci([])
+        with pytest.raises(MethodError, match=r"list of 40; a list names clusterings.*numpy\.asarray"):
+            frame.evalci.cluster_ci(["c0"] * 40)
 
     def test_the_score_as_cluster(self, frame):
         with pytest.raises(MethodError, match="is the score itself"):

@@ -98,7 +98,8 @@ class TestSameAsFrame:
 
     def test_scan(self, cube, pick):
         answer = pick(cube).evalci.design_effect()
-        assert_same(answer, rows_of(cube).evalci.design_effect(IDS, by="model"))
+        listed = rows_of(cube).evalci.design_effect(IDS, by="model")
+        assert_same(answer, listed[~listed["cluster"].str.contains("+", regex=False)])
         worst = answer["design_effect"].max("model").to_numpy()
         assert (np.diff(worst) <= 0).all()
         assert answer["cluster"].to_numpy()[0] == "doc_id"

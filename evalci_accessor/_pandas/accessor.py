@@ -109,7 +109,7 @@ class DataFrameAccessor(PairedFrameMethods):
 
     def cluster_ci(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         score: Spec = "score",
         by: Specs | None = None,
@@ -126,9 +126,10 @@ class DataFrameAccessor(PairedFrameMethods):
 
         Parameters
         ----------
-        cluster : label or array_like
+        cluster : label, array_like or list of these
             What the items share: a document, a conversation, a template. A column, an index level, a Series with the
-            frame's index, or an array by position.
+            frame's index, or an array by position. A list names crossed clusterings, as ``["doc_id", "prompt_id"]``: scores that
+            share any of their ids are dependent. Of nested ones the coarsest counts, which is said.
         score : label or array_like, default "score"
             The scores, numbers or booleans. Fractions are welcome.
         by : label, array_like or list of these, optional
@@ -141,10 +142,10 @@ class DataFrameAccessor(PairedFrameMethods):
             ``"auto"`` is ``"icc_averaged"`` for scores in [0, 1] and ``"cr2"`` for others. Further: ``"cr0"``, ``"cr1"``,
             ``"cr2"``, ``"cr3"`` (t); ``"wald"``, ``"wilson"``, ``"clopper_pearson"`` on the effective sample size with t;
             ``"logit"``; ``"korn_graubard"``; ``"bootstrap_percentile"``, ``"bootstrap_bca"``, ``"bootstrap_t"``, and
-            ``"bootstrap_exact"`` (equal sizes and whole scores only).
+            ``"bootstrap_exact"`` (equal sizes and whole scores only), and for crossed clusterings ``"bootstrap_pigeonhole"``.
         df : {"auto", "clusters", "satterthwaite"}
             Degrees of freedom of the methods with a t quantile: G - 1, or Bell and McCaffrey's; ``"auto"`` takes the
-            latter for ``"cr2"`` and the former elsewhere.
+            latter for ``"cr2"`` and the former elsewhere. Of crossed clusterings the fewest count.
         alternative : {"two-sided", "less", "greater"}
             ``"greater"`` gives a lower limit only, ``"less"`` an upper one.
         confidence_level : float, default 0.95
@@ -161,7 +162,8 @@ class DataFrameAccessor(PairedFrameMethods):
         DataFrame
             The keys, then ``estimate`` (the mean of the scores; no method moves it), ``std_error``, ``ci_low``,
             ``ci_high``, ``df``, ``n`` (scores), ``n_clusters``, ``cluster`` (name), ``icc``, ``design_effect``, ``n_eff``
-            (effective sample size), ``method`` (what ran) and ``confidence_level``.
+            (effective sample size), ``method`` (what ran) and ``confidence_level``. Of crossed clusterings ``cluster`` is
+            ``"doc_id + prompt_id"``, ``n_clusters`` that of the one with the fewest, and ``icc`` nan, since each has its own.
 
         Raises
         ------
@@ -178,8 +180,9 @@ class DataFrameAccessor(PairedFrameMethods):
         -----
         EvalCIWarning
             A class of its own for each: few or dominating clusters, a rate of 0 or 1, a rare outcome, rates that go with
-            sizes, clusters of one item, a variance of zero, a bootstrap where it is unreliable, scores left out, scores
-            that look like marks, ids that look alike. Each says of which group it speaks; the interval is given all the same.
+            sizes, clusters of one item, a variance of zero, a bootstrap where it is unreliable, clusterings that are nested, a
+            crossed variance that is negative or too small, scores left out, scores that look like marks, ids that look
+            alike. Each says of which group it speaks; the interval is given all the same.
 
         See Also
         --------
@@ -193,6 +196,11 @@ class DataFrameAccessor(PairedFrameMethods):
         :math:`\rho`, with :math:`G^* = M^2/\sum m_g^2`. It assumes that clusters are independent and exchangeable given
         their sizes; a guard widens it where rates go with sizes.
 
+        Crossed clusterings take the variance :math:`V_a + V_b - V_{ab}` (Cameron, Gelbach and Miller), and the least degrees of
+        freedom. The default averages over the posteriors of all their ICCs, with
+        :math:`\mathrm{Deff} = 1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots`, :math:`e = M/G^* - 1`, in place of
+        one. It assumes that the clusters of each clustering are independent.
+
         References
         ----------
         Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive
@@ -201,6 +209,11 @@ class DataFrameAccessor(PairedFrameMethods):
         Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and hypothesis
         testing in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.
         https://doi.org/10.1080/07350015.2016.1247004
+
+        Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of Business &
+        Economic Statistics 29, 238-249. https://doi.org/10.1198/jbes.2010.07136
+
+        Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411. https://doi.org/10.1214/07-AOAS122
 
         Examples
         --------
@@ -247,7 +260,8 @@ class DataFrameAccessor(PairedFrameMethods):
         ----------
         cluster : label, array_like or list of these, optional
             One clustering, or several to compare. With none, every column and index level that repeats its values is
-            tried, except the score, the keys and the weights, yes/no columns and fractional measurements.
+            tried, except the score, the keys and the weights, yes/no columns and fractional measurements. Several that are named
+            have a further row for all that are crossed, together, as ``"doc_id + prompt_id"``.
         score, by, weights, nan_policy
             As in `cluster_ci`.
         icc_method : {"anova", "fleiss_cuzick", "pairwise", "posterior"}

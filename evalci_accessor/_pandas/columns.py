@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from evalci_accessor._crossing import check_listed, refuse_ids
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import AlignmentError, AmbiguousNameError, ColumnNotFoundError, MethodError
 
@@ -71,17 +72,15 @@ def find(data: Frame, spec: Any, role: str) -> Column:
     return Column(_by_name(data, spec, role), spec)
 
 
-def one_cluster(data: Frame, cluster: Any, score: Any) -> Column:
-    """The one clustering of `cluster_ci`, which is not the score."""
-    if isinstance(cluster, list):
-        raise MethodError(
-            f"cluster_ci takes one clustering, got a list of {len(cluster)}. design_effect(cluster=[...]) tells which of several "
-            "matters most; for ids by position pass an array, as numpy.asarray(ids)."
-        )
-    column = find(data, cluster, "cluster")
-    if isinstance(cluster, str) and isinstance(score, str) and cluster == score:
-        raise MethodError(f"cluster={cluster!r} is the score itself; name what the items share, such as a document's id.")
-    return column
+def clusterings_of(data: Frame, cluster: Any, score: Any) -> list[Column]:
+    """The clustering, or the crossed ones, of which none is the score."""
+    specs = listed(data, cluster)
+    refuse_ids(specs, "For ids by position pass an array, as numpy.asarray(ids).")
+    columns = [find(data, spec, "cluster") for spec in specs]
+    check_listed([column.name for column in columns])
+    if isinstance(score, str) and score in [spec for spec in specs if isinstance(spec, str)]:
+        raise MethodError(f"cluster={score!r} is the score itself; name what the items share, such as a document's id.")
+    return columns
 
 
 def listed(data: Frame, specs: Any) -> list[Any]:

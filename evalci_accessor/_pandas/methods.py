@@ -10,8 +10,8 @@ import pandas as pd
 from evalci_accessor import _scan
 from evalci_accessor._findings import warn_missing, warn_sentinel
 from evalci_accessor._options import RateOptions
-from evalci_accessor._pandas.columns import Column, Frame, columns_of, find, listed, one_cluster
-from evalci_accessor._pandas.reduce import Rows, add_up, read_rows
+from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, columns_of, find
+from evalci_accessor._pandas.reduce import Rows, add_up, add_up_crossed, read_rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._present import (
     DESIGN_COLUMNS,
@@ -22,9 +22,9 @@ from evalci_accessor._present import (
     naive,
     rate_columns,
     refuse_single_clusters,
+    together,
 )
 from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
-from evalci_accessor.exceptions import ClusterError
 
 
 def proportion_ci(
@@ -53,9 +53,8 @@ def cluster_ci(
     """Intervals under clustering, as the accessor's method of that name."""
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, ESTIMATE_COLUMNS)
-    column = one_cluster(data, cluster, score)
-    result = estimate(add_up(data, rows, column), options)
-    return tidy(keys, rate_columns(result, column.name), rows.n_groups)
+    sample = add_up_crossed(data, rows, clusterings_of(data, cluster, score))
+    return tidy(keys, rate_columns(estimate(sample, options), sample.cluster), rows.n_groups)
 
 
 def design_effect(
@@ -72,15 +71,18 @@ def design_effect(
     """Clusterings and their design effects, as the accessor's method of that name."""
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, DESIGN_COLUMNS)
-    parts = []
-    for column in _clusterings(data, rows, cluster, score, weights):
-        sample = add_up(data, rows, column)
-        if cluster is not None:
+    columns = _clusterings(data, rows, cluster, score, weights)
+    samples = [add_up(data, rows, column) for column in columns]
+    if cluster is not None:
+        for sample in samples:
             refuse_single_clusters(sample)
-        elif not _scan.informative(sample.totals):
-            continue
-        columns = design_columns(effect(sample, icc_method, confidence_level), column.name)
-        parts.append(tidy(keys, columns, rows.n_groups))
+        samples = [*together(lambda: add_up_crossed(data, rows, columns, told=False), len(columns)), *samples]
+    else:
+        samples = [sample for sample in samples if _scan.informative(sample.totals)]
+    parts = [
+        tidy(keys, design_columns(effect(sample, icc_method, confidence_level), sample.cluster or ""), rows.n_groups)
+        for sample in samples
+    ]
     plain = add_up(data, rows, None)
     warn_missing(plain)
     warn_sentinel(plain.sentinel, plain.score_range[1])
@@ -106,10 +108,7 @@ def _clusterings(data: Frame, rows: Rows, cluster: Any, score: Any, weights: Any
         return _candidates(
             data, rows, find(data, score, "score"), None if weights is None else find(data, weights, "weights")
         )
-    specs = listed(data, cluster)
-    if not specs:
-        raise ClusterError("The list of clusterings is empty; name at least one, or pass nothing to look at every column.")
-    return [find(data, spec, "cluster") for spec in specs]
+    return clusterings_of(data, cluster, score)
 
 
 def _candidates(data: Frame, rows: Rows, score: Column, weights: Column | None) -> list[Column]:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._ids import Codes, Groups, encode, group_rows
+from evalci_accessor._crossing import Clustering, coarsest, refuse_many
+from evalci_accessor._ids import Codes, Groups, by_label, encode, group_rows
 from evalci_accessor._pandas.columns import Column, Frame, find, listed
-from evalci_accessor._sample import Sample
+from evalci_accessor._sample import Sample, cross
 from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples, plain
 from evalci_accessor.exceptions import MissingClusterError, WeightError
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.crossed import Crossed
 from evalci_accessor.stats.totals import ClusterTotals
 
 
@@ -122,11 +124,39 @@ def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPol
 
 def add_up(data: Frame, rows: Rows, cluster: Column | None) -> Sample:
     """Totals of each cluster in each group; without a cluster each group is one."""
-    n = len(rows.scores)
-    coded = Codes(codes=np.zeros(n, dtype=np.int64), size=1, label=lambda code: code)
-    if cluster is not None:
-        coded = encode(cluster.values, cluster.name)
-        _refuse_missing(data, rows, coded.codes, cluster.name)
+    if cluster is None:
+        return _summed(rows, None, Codes(codes=np.zeros(len(rows.scores), dtype=np.int64), size=1, label=lambda code: code))
+    return _summed(rows, cluster.name, _coded(data, rows, cluster))
+
+
+def add_up_crossed(data: Frame, rows: Rows, columns: list[Column], *, told: bool = True) -> Sample:
+    """Totals by each of several clusterings and by their intersections, without those that lie within another."""
+    if len(columns) == 1:
+        return add_up(data, rows, columns[0])
+    every = [Clustering(name=column.name, coded=by_label(_coded(data, rows, column))) for column in columns]
+    kept = [
+        Clustering(name=one.name, coded=dataclasses.replace(one.coded, codes=rows.kept(one.coded.codes))) for one in every
+    ]
+    counted = coarsest(kept, told=told)
+    samples = [_summed(rows, every[k].name, every[k].coded) for k in counted]
+    if len(samples) == 1:
+        return samples[0]
+    refuse_many([every[k].name for k in counted])
+    crossed = Crossed.from_rows(
+        rows.kept(rows.scores), [kept[k].coded.codes for k in counted],
+        groups=None if rows.groups is None else rows.kept(rows.groups.codes), n_groups=rows.n_groups,
+        weights=None if rows.weights is None else rows.kept(rows.weights), bounded=rows.bounded, binary=rows.binary,
+    )  # fmt: skip
+    return cross(samples, crossed)
+
+
+def _coded(data: Frame, rows: Rows, cluster: Column) -> Codes:
+    coded = encode(cluster.values, cluster.name)
+    _refuse_missing(data, rows, coded.codes, cluster.name)
+    return coded
+
+
+def _summed(rows: Rows, name: str | None, coded: Codes) -> Sample:
     groups = None if rows.groups is None else rows.kept(rows.groups.codes)
     totals = ClusterTotals.from_rows(
         rows.kept(rows.scores), rows.kept(coded.codes), n_clusters=coded.size, groups=groups, n_groups=rows.n_groups,
@@ -134,7 +164,7 @@ def add_up(data: Frame, rows: Rows, cluster: Column | None) -> Sample:
     )  # fmt: skip
     n_missing, n_lost = _count_missing(rows, coded.codes, totals)
     return Sample(
-        totals=totals, cluster=None if cluster is None else cluster.name, cluster_label=lambda c: plain(coded.label(c)),
+        totals=totals, cluster=name, cluster_label=lambda c: plain(coded.label(c)),
         group_label=rows.group_label, n_missing=n_missing, n_lost=n_lost,
         score_range=rows.score_range,
         sentinel=None if rows.bounded else sentinel_of(rows.kept(rows.scores)),

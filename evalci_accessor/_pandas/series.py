@@ -80,7 +80,7 @@ class SeriesAccessor:
 
     def cluster_ci(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         by: Specs | None = None,
         weights: Spec | None = None,
@@ -97,7 +97,7 @@ class SeriesAccessor:
         Parameters
         ----------
         cluster, by, weights
-            An index level, a Series with the same index, or an array by position.
+            An index level, a Series with the same index, or an array by position; of ``cluster`` also a list, of crossed ones.
         method, df, alternative, confidence_level, nan_policy, n_resamples, rng
             As in `DataFrameAccessor.cluster_ci`, whose formula, assumption and sources hold here too.
 

@@ -107,7 +107,7 @@ class DatasetAccessor(PairedDatasetMethods):
 
     def cluster_ci(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         score: Spec = "score",
         dim: Dims = None,
@@ -124,8 +124,10 @@ class DatasetAccessor(PairedDatasetMethods):
 
         Parameters
         ----------
-        cluster : name or DataArray
-            What the items share: a coordinate or variable along one or several dims of the scores.
+        cluster : name, DataArray or list of these
+            What the items share: a coordinate or variable along one or several dims of the scores. A list names crossed
+            clusterings, as ``["doc_id", "prompt_id"]``: scores that share any of their ids are dependent. Of nested ones the
+            coarsest counts, which is said.
         score : name or DataArray, default "score"
             The scores, numbers or booleans. Fractions are welcome.
         dim : name, list of names or ..., optional
@@ -161,6 +163,11 @@ class DatasetAccessor(PairedDatasetMethods):
         for the upper, with :math:`n_k = M/(1 + (M/G^* - 1)\rho_k)` averaged over the posterior :math:`w_k` of the
         intracluster correlation. It assumes that clusters are independent and exchangeable given their sizes.
 
+        Crossed clusterings take the variance :math:`V_a + V_b - V_{ab}` (Cameron, Gelbach and Miller), and the least degrees of
+        freedom. The default averages over the posteriors of all their ICCs, with
+        :math:`\mathrm{Deff} = 1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots`, :math:`e = M/G^* - 1`, in place of
+        one. It assumes that the clusters of each clustering are independent.
+
         References
         ----------
         Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive
@@ -169,6 +176,11 @@ class DatasetAccessor(PairedDatasetMethods):
         Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and hypothesis
         testing in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.
         https://doi.org/10.1080/07350015.2016.1247004
+
+        Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of Business &
+        Economic Statistics 29, 238-249. https://doi.org/10.1198/jbes.2010.07136
+
+        Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411. https://doi.org/10.1214/07-AOAS122
 
         Examples
         --------
@@ -212,7 +224,8 @@ class DatasetAccessor(PairedDatasetMethods):
         ----------
         cluster : name, DataArray or list of these, optional
             One clustering, or several to compare. With none, every coordinate and variable along the reduced dims that
-            repeats its values is tried, except yes/no ones and fractional measurements.
+            repeats its values is tried, except yes/no ones and fractional measurements. Several that are named have a further
+            label for all that are crossed, together, as ``"doc_id + prompt_id"``.
         score, dim, weights, nan_policy
             As in `cluster_ci`; by default the dims of all the clusterings are reduced.
         icc_method : {"anova", "fleiss_cuzick", "pairwise", "posterior"}

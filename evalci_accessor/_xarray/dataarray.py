@@ -80,7 +80,7 @@ class DataArrayAccessor:
 
     def cluster_ci(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         dim: Dims = None,
         weights: Spec | None = None,
@@ -96,8 +96,8 @@ class DataArrayAccessor:
 
         Parameters
         ----------
-        cluster : name or DataArray
-            A coordinate of the scores, or an array along one or several of their dims.
+        cluster : name, DataArray or list of these
+            A coordinate of the scores, or an array along one or several of their dims; a list names crossed clusterings.
         dim, weights, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
             As in `DatasetAccessor.cluster_ci`, whose formula, assumption and sources hold here too.
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import xarray as xr
 
+from evalci_accessor._crossing import check_listed, refuse_ids
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import AlignmentError, ColumnNotFoundError, DimensionError, MethodError
 
@@ -53,6 +54,17 @@ def find(data: Cube, spec: Any, role: str) -> Named:
         f"{role}={spec!r} is neither a coordinate nor a variable.{hint} Available: {examples(map(repr, names), 20)}. "
         f"Pass {role}=<name>."
     )
+
+
+def clusterings_of(data: Cube, cluster: Any, score: Any) -> list[Named]:
+    """The clustering, or the crossed ones, of which none is the score."""
+    specs = list(cluster) if isinstance(cluster, (list, tuple)) else [cluster]
+    refuse_ids(specs, "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item').")
+    found = [find(data, spec, "cluster") for spec in specs]
+    check_listed([one.name for one in found])
+    if isinstance(score, str) and score in [spec for spec in specs if isinstance(spec, str)]:
+        raise MethodError(f"cluster={score!r} is the score itself; name what the items share, such as a document's id.")
+    return found
 
 
 def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:

@@ -19,12 +19,13 @@ from evalci_accessor._present import (
     naive,
     rate_columns,
     refuse_single_clusters,
+    together,
 )
 from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
-from evalci_accessor._xarray.dims import Cube, Dims, Named, find, named_dims, score_of
-from evalci_accessor._xarray.reduce import Cells, add_up, flat_ids, read_cells
+from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, find, named_dims, score_of
+from evalci_accessor._xarray.reduce import Cells, add_up, add_up_crossed, flat_ids, read_cells
 from evalci_accessor._xarray.wrap import wrap
-from evalci_accessor.exceptions import ClusterError, DimensionError, MethodError
+from evalci_accessor.exceptions import DimensionError
 
 
 def proportion_ci(
@@ -57,15 +58,15 @@ def cluster_ci(
 ) -> xr.Dataset:
     """Intervals under clustering, as the accessor's method of that name."""
     scores = score_of(data, score)
-    clustering = find(data, cluster, "cluster")
-    if isinstance(cluster, str) and isinstance(score, str) and cluster == score:
-        raise MethodError(f"cluster={cluster!r} is the score itself; name what the items share, such as a document's id.")
-    reduced = named_dims(scores.array, dim, clustering.array.dims)
+    clusterings = clusterings_of(data, cluster, score)
+    along = [d for one in clusterings for d in one.array.dims]
+    reduced = named_dims(scores.array, dim, along)
     weight = None if weights is None else find(data, weights, "weights")
-    # The cluster's own dims first, so that what repeats within an item lies together.
-    reduced = tuple(sorted(reduced, key=lambda d: d not in clustering.array.dims))
+    # The clusters' own dims first, so that what repeats within an item lies together.
+    reduced = tuple(sorted(reduced, key=lambda d: d not in along))
     cells = read_cells(scores, reduced, weight, nan_policy)
-    return wrap(cells, rate_columns(estimate(add_up(cells, clustering), options), clustering.name))
+    sample = add_up_crossed(cells, clusterings)
+    return wrap(cells, rate_columns(estimate(sample, options), sample.cluster))
 
 
 def design_effect(
@@ -87,23 +88,19 @@ def design_effect(
         cells = read_cells(scores, reduced, weight, nan_policy)
         clusterings = _candidates(data, cells, {scores.name, *([] if weight is None else [weight.name])})
     else:
-        listed = list(cluster) if isinstance(cluster, (list, tuple)) else [cluster]
-        if not listed:
-            raise ClusterError(
-                "The list of clusterings is empty; name at least one, or pass nothing to look at every coordinate."
-            )
-        clusterings = [find(data, spec, "cluster") for spec in listed]
-        together = [d for clustering in clusterings for d in clustering.array.dims]
-        reduced = named_dims(scores.array, dim, together)
+        clusterings = clusterings_of(data, cluster, score)
+        reduced = named_dims(scores.array, dim, [d for clustering in clusterings for d in clustering.array.dims])
         cells = read_cells(scores, reduced, weight, nan_policy)
-    parts = []
-    for one in clusterings:
-        sample = add_up(cells, one)
-        if cluster is not None:
+    samples = [add_up(cells, one) for one in clusterings]
+    if cluster is not None:
+        for sample in samples:
             refuse_single_clusters(sample)
-        elif not _scan.informative(sample.totals):
-            continue
-        parts.append(wrap(cells, design_columns(effect(sample, icc_method, confidence_level), one.name)))
+        samples = [*together(lambda: add_up_crossed(cells, clusterings, told=False), len(clusterings)), *samples]
+    else:
+        samples = [sample for sample in samples if _scan.informative(sample.totals)]
+    parts = [
+        wrap(cells, design_columns(effect(sample, icc_method, confidence_level), sample.cluster or "")) for sample in samples
+    ]
     plain = add_up(cells, None)
     warn_missing(plain)
     warn_sentinel(plain.sentinel, plain.score_range[1])

@@ -10,14 +10,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor._ids import encode
-from evalci_accessor._sample import Sample
+from evalci_accessor._crossing import Clustering, coarsest, refuse_many
+from evalci_accessor._ids import Codes, by_label, encode
+from evalci_accessor._sample import Sample, cross
 from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples, plain
 from evalci_accessor._xarray.dims import Named
 from evalci_accessor.exceptions import DimensionError, MissingClusterError, WeightError
 from evalci_accessor.stats._validate import BoolArray, IntArray
+from evalci_accessor.stats.crossed import Crossed
 from evalci_accessor.stats.totals import ClusterTotals
 
 _BLOCK = 2**20  # cells added up at a time
@@ -156,27 +158,68 @@ def flat_ids(cells: Cells, cluster: Named) -> np.ndarray:
 
 def add_up(cells: Cells, cluster: Named | None) -> Sample:
     """Totals of each cluster in each cell of the answer."""
-    n_groups, n_cells = cells.values.shape
-    name = None if cluster is None else cluster.name
-    label: Callable[[int], Any] = int
     if cluster is None:
-        codes, size = np.zeros((1, n_cells), dtype=np.int64), 1
-    else:
-        coded = encode(ids_of(cluster.array), cluster.name)
-        size, label = coded.size, coded.label
-        codes = codes_of(cells, cluster, coded.codes)
+        alone = Codes(codes=np.zeros((1, cells.values.shape[1]), dtype=np.int64), size=1, label=int)
+        return _summed(cells, None, alone, repeats=1)
+    return _summed(cells, cluster.name, _coded(cells, cluster), repeats=_repeats(cells, cluster))
+
+
+def add_up_crossed(cells: Cells, clusters: list[Named], *, told: bool = True) -> Sample:
+    """Totals by each of several clusterings and by their intersections, without those that lie within another."""
+    if len(clusters) == 1:
+        return add_up(cells, clusters[0])
+    coded = [_coded(cells, cluster, ordered=True) for cluster in clusters]
+    shape = np.broadcast_shapes(*(one.codes.shape for one in coded))
+    keep = cells.keep
+    whole = shape if keep is None else cells.values.shape
+
+    def flat(codes: IntArray) -> IntArray:
+        spread = np.broadcast_to(codes, whole)
+        return spread.ravel() if keep is None else spread[keep]
+
+    kept = [
+        Clustering(name=cluster.name, coded=dataclasses.replace(one, codes=flat(one.codes)))
+        for cluster, one in zip(clusters, coded, strict=True)
+    ]
+    counted = coarsest(kept, told=told)
+    if len(counted) == 1:
+        return add_up(cells, clusters[counted[0]])
+    refuse_many([kept[k].name for k in counted])
+    samples = [_summed(cells, kept[k].name, coded[k], repeats=1) for k in counted]
+    groups = np.broadcast_to(np.arange(len(cells.values))[:, None], cells.values.shape)
+
+    def used(values: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(values).ravel() if keep is None else values[keep]
+
+    crossed = Crossed.from_rows(
+        used(cells.values).astype(np.float64), [used(np.broadcast_to(coded[k].codes, cells.values.shape)) for k in counted],
+        groups=used(groups), n_groups=len(cells.values), weights=None if cells.weights is None else used(cells.weights),
+        bounded=cells.bounded, binary=cells.binary,
+    )  # fmt: skip
+    return cross(samples, crossed.shaped(cells.shape))
+
+
+def _coded(cells: Cells, cluster: Named, *, ordered: bool = False) -> Codes:
+    """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
+    coded = encode(ids_of(cluster.array), cluster.name)
+    coded = by_label(coded) if ordered else coded
+    return dataclasses.replace(coded, codes=codes_of(cells, cluster, coded.codes))
+
+
+def _summed(cells: Cells, name: str | None, coded: Codes, *, repeats: int) -> Sample:
+    n_groups, n_cells = cells.values.shape
+    codes = coded.codes
     if cells.binary and cells.keep is None and cells.weights is None and len(codes) == 1 and n_cells:
-        repeats = 1 if cluster is None else _repeats(cells, cluster)
-        totals = _even_totals(cells, codes[0, ::repeats], size, repeats)
+        totals = _even_totals(cells, codes[0, ::repeats], coded.size, repeats)
     else:
-        totals = _uneven_totals(cells, codes, size)
+        totals = _uneven_totals(cells, codes, coded.size)
     gone = np.zeros(n_groups, dtype=np.int64) if cells.missing is None else cells.missing.sum(axis=1)
     n_lost = 0
     if cells.missing is not None and gone.any():
         missing = np.broadcast_to(codes, cells.values.shape)[cells.missing]
         n_lost = len(np.setdiff1d(missing[missing >= 0], totals.cluster))
     return Sample(
-        totals=totals, cluster=name, cluster_label=lambda c: plain(label(c)), group_label=cells.group_label,
+        totals=totals, cluster=name, cluster_label=lambda c: plain(coded.label(c)), group_label=cells.group_label,
         n_missing=gone, n_lost=n_lost, hint=_hint(cells), score_range=cells.score_range,
         sentinel=None if cells.bounded else sentinel_of(cells.values if cells.keep is None else cells.values[cells.keep]),
     )  # fmt: skip

@@ -5,6 +5,7 @@ Kernels take cluster totals of shape ``(..., G)``, the clusters along the last a
 
 from evalci_accessor.stats._results import DesignResult, DifferenceResult, PairTestResult, RateResult
 from evalci_accessor.stats.clustered import cluster_ci
+from evalci_accessor.stats.crossed_ci import crossed_ci
 from evalci_accessor.stats.design import design_effect
 from evalci_accessor.stats.difference import diff_ci
 from evalci_accessor.stats.multiplicity import adjust_pvalues
@@ -22,6 +23,7 @@ __all__ = [
     "RateResult",
     "adjust_pvalues",
     "cluster_ci",
+    "crossed_ci",
     "design_effect",
     "diff_ci",
     "icc_posterior",

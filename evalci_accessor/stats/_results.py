@@ -42,6 +42,8 @@ class RateResult:
         Where the default interval was widened because rates go with cluster sizes.
     fallback : ndarray of bool
         Where the estimated variance was zero and the effective number of clusters stood in for the sample size.
+    negative : ndarray of bool
+        Where the variance of crossed clusterings came out negative and the largest of their own stood in.
     """
 
     estimate: FloatArray
@@ -58,6 +60,7 @@ class RateResult:
     confidence_level: float
     guard: BoolArray
     fallback: BoolArray
+    negative: BoolArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

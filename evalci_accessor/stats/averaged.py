@@ -9,7 +9,7 @@ import numpy as np
 from evalci_accessor._progress import progress
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import BoolArray, FloatArray
-from evalci_accessor.stats.moments import Moments, cr_variance, rare_outcomes, rounded_sums, satterthwaite_df
+from evalci_accessor.stats.moments import Moments, Spread, rare_outcomes, rounded_sums
 from evalci_accessor.stats.posterior import N_NODES, IccPosterior, posterior_of
 from evalci_accessor.stats.proportion import beta_limits, squared_ratio
 from evalci_accessor.stats.totals import ClusterTotals
@@ -51,6 +51,11 @@ class AveragedPosterior:
         return phi * self.rho / (1 + (phi - 1) * self.rho)
 
     @property
+    def quasi_icc(self) -> FloatArray:
+        """Posterior mean of the ICC of the quasi-counts, by group."""
+        return np.asarray((self.weight * self.rho).sum(axis=1))
+
+    @property
     def icc(self) -> FloatArray:
         """Posterior mean of the ICC of the scores, by group."""
         mean: FloatArray = (self.weight * self.item_icc).sum(axis=1)
@@ -82,13 +87,23 @@ def quasi_inflation(t: ClusterTotals, mo: Moments) -> FloatArray:
     return np.where(t.binary | ~(v > 0), 1.0, inflation)
 
 
-def averaged_posterior(t: ClusterTotals, mo: Moments, *, n_nodes: int = N_NODES) -> AveragedPosterior:
+def is_crowded(t: ClusterTotals, mo: Moments) -> BoolArray:
+    """Where fractional scores crowd at one end.
+
+    They say nothing of how often, and in which clusters, the far end occurs: their small spread is no evidence.
+    """
+    return np.asarray(~t.binary & rare_outcomes(t, mo)[0])
+
+
+def averaged_posterior(
+    t: ClusterTotals, mo: Moments, *, n_nodes: int = N_NODES, crowded: BoolArray | None = None
+) -> AveragedPosterior:
     """ICC posterior of each group. Under weights a cluster counts with Kish's size, (sum w)^2 / sum w^2.
 
-    Fractional scores that crowd at one end say nothing of how often, and in which clusters, the far end occurs: their small
-    spread is no evidence. There the posterior is that of the scores rounded to 0/1, and no score counts for more than one.
+    Where fractional scores are ``crowded``, as `is_crowded` has it, the posterior is that of the scores rounded to 0/1, and no
+    score counts for more than one.
     """
-    crowded = ~t.binary & rare_outcomes(t, mo)[0]
+    crowded = is_crowded(t, mo) if crowded is None else crowded
     inflation, binary = np.where(crowded, 1.0, quasi_inflation(t, mo)), t.binary | crowded
     size = t.m**2 / t.q if t.weighted else t.m
     # In this order a cluster that passes in full keeps s == m to the last bit.
@@ -141,12 +156,12 @@ def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float
 
 
 def icc_averaged(
-    t: ClusterTotals, mo: Moments, outside: float, post: AveragedPosterior
+    mo: Moments, spread: Spread, outside: float, post: AveragedPosterior
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Limits and where the guard fired: Korn-Graubard on CR2 where the data vary by more than the model can."""
     low, high = averaged_limits(mo.p, post, outside)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance, df = cr_variance(t, mo, "cr2"), satterthwaite_df(t, mo, "cr2")
+        variance, df = spread.variance("cr2"), spread.df("cr2")
         # With few degrees of freedom CR2 scatters, and only a ratio that its own law makes unlikely counts.
         unlikely = special.chdtri(df, _GUARD_TAIL) / df
         ratio = np.where(df >= _GUARD_DF, _GUARD_RATIO, np.maximum(_GUARD_RATIO, unlikely))

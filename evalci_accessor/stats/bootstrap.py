@@ -82,7 +82,7 @@ def _collapse_pays(n_pairs: int, n_clusters: int) -> bool:
     return n_pairs * divisor < n_clusters or n_pairs == 1
 
 
-def _blocks(n_resamples: int, clusters: int, seed: np.random.SeedSequence) -> list[tuple[slice, np.random.Generator]]:
+def seeded_blocks(n_resamples: int, clusters: int, seed: np.random.SeedSequence) -> list[tuple[slice, np.random.Generator]]:
     size = max(_BLOCK, _BLOCK_DRAWS // clusters)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(len(starts))
@@ -112,7 +112,7 @@ def resample_sums(columns: FloatArray, count: np.ndarray, n_resamples: int, seed
     """
     clusters = int(count.sum())
     out = np.empty((n_resamples, columns.shape[1]))
-    blocks = _blocks(n_resamples, clusters, seed)
+    blocks = seeded_blocks(n_resamples, clusters, seed)
     if _collapse_pays(len(count), clusters):
         share = count / clusters
         for rows, generator in progress(blocks, label="resamples", unit="block"):
@@ -293,7 +293,7 @@ def mean_replicates(sums: FloatArray, size: FloatArray, n_resamples: int, seed: 
         (n_resamples, table.shape[1]), order="F"
     )  # a column's replicates lie together, for differences of columns
     step = max(_COUNTS // clusters, 1)
-    for rows, generator in progress(_blocks(n_resamples, clusters, seed), label="resamples", unit="block"):
+    for rows, generator in progress(seeded_blocks(n_resamples, clusters, seed), label="resamples", unit="block"):
         for start in range(rows.start, rows.stop, step):
             stop = min(start + step, rows.stop)
             out[start:stop] = _draw_counts(generator, stop - start, clusters) @ table

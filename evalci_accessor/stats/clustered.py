@@ -11,10 +11,12 @@ from evalci_accessor.exceptions import ClusterError, MethodError, ScoreRangeErro
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats import bootstrap
 from evalci_accessor.stats._results import RateResult, reshape
-from evalci_accessor.stats._validate import FloatArray, check_level, check_option, check_resamples, tail
-from evalci_accessor.stats.averaged import averaged_posterior, icc_averaged
+from evalci_accessor.stats._validate import BoolArray, FloatArray, check_level, check_option, check_resamples, tail
+from evalci_accessor.stats.averaged import AveragedPosterior, averaged_posterior, icc_averaged
+from evalci_accessor.stats.crossed import Crossed
 from evalci_accessor.stats.icc import icc_anova
-from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.moments import Moments, OneWay, Spread, moments
+from evalci_accessor.stats.pigeonhole import pigeonhole_limits
 from evalci_accessor.stats.proportion import beta_limits, one_sided, squared_ratio, wald_limits, wilson_limits
 from evalci_accessor.stats.totals import ClusterTotals
 
@@ -46,7 +48,7 @@ def cluster_ci(
         ``"auto"`` is ``"icc_averaged"`` for scores in [0, 1] and ``"cr2"`` for others. Further: ``"cr0"``, ``"cr1"``,
         ``"cr2"``, ``"cr3"`` (t); ``"wald"``, ``"wilson"``, ``"clopper_pearson"`` on the effective sample size with t;
         ``"logit"``; ``"korn_graubard"``; ``"bootstrap_percentile"``, ``"bootstrap_bca"``, ``"bootstrap_t"``,
-        ``"bootstrap_exact"``.
+        ``"bootstrap_exact"``. (`crossed_ci` takes several clusterings.)
     df : {"auto", "clusters", "satterthwaite"}
         Degrees of freedom of the methods with a t quantile: G - 1 or Bell and McCaffrey's; ``"auto"`` takes the latter
         for ``"cr2"`` and the former elsewhere.
@@ -118,6 +120,7 @@ def rate(
     t: ClusterTotals,
     *,
     mo: Moments | None = None,
+    crossed: Crossed | None = None,
     method: ClusterMethod = "auto",
     df: DegreesOfFreedom = "auto",
     alternative: Alternative = "two-sided",
@@ -125,34 +128,50 @@ def rate(
     n_resamples: int = 9999,
     rng: object = None,
 ) -> RateResult:
-    """`cluster_ci` on ready `ClusterTotals`, and their moments where these are at hand."""
+    """`cluster_ci` on ready `ClusterTotals`, and their moments where these are at hand.
+
+    With ``crossed``, ``t`` are the totals of the first of its clusterings.
+    """
     ran = resolve_method(method, bounded=t.bounded)
+    _check_crossing(ran, crossed)
     check_option(df, DegreesOfFreedom, "df")
     if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
         raise MethodError(f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
     outside, level = tail(confidence_level, alternative), check_level(confidence_level)
     check_resamples(n_resamples)
-    single = np.flatnonzero(t.n_clusters == 1)
+    every = [t] if crossed is None else crossed.margins
+    single = np.flatnonzero(np.any([one.n_clusters == 1 for one in every], axis=0))
     if len(single):
         raise ClusterError(
             f"{len(single)} of {t.n_groups} group(s) hold a single cluster, from which no error between clusters can be "
             "told. Use a finer clustering, or proportion_ci if the items really are independent."
         )
-    mo = moments(t) if mo is None else mo
-    if ran == "icc_averaged":
-        answer = _averaged(t, mo, outside)
-    elif ran.startswith("bootstrap"):
-        answer = _resampled(t, mo, ran, outside, n_resamples, rng)
+    spread: Spread
+    if crossed is None:
+        mo = moments(t) if mo is None else mo
+        spread, icc = OneWay(t, mo), np.zeros(0) if ran == "icc_averaged" else icc_anova(t)
     else:
-        answer = _design_based(t, mo, ran, df, outside)
+        mo, spread, icc = crossed.moments, crossed, np.full(t.n_groups, np.nan)  # there is one for each clustering
+    if ran == "icc_averaged":
+        answer = _averaged(t, mo, spread, averaged_posterior(t, mo) if crossed is None else crossed.posterior(), outside)
+    elif ran == "bootstrap_pigeonhole":
+        assert crossed is not None
+        resampled = pigeonhole_limits(crossed, outside, n_resamples, rng)
+        answer = _resampled(t, mo, resampled[2] == 0, icc, ran, outside, resampled)
+    elif ran.startswith("bootstrap"):
+        resampled = bootstrap.bootstrap_limits(t, mo, ran, outside, n_resamples, rng)
+        answer = _resampled(t, mo, spread.variance("cr1") == 0, icc, ran, outside, resampled)
+    else:
+        answer = _design_based(t, mo, spread, icc, ran, df, outside)
     bounds = (0.0, 1.0) if t.bounded else (-np.inf, np.inf)
     low, high = one_sided(answer.low, answer.high, alternative, bounds)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(np.isnan(answer.n_eff), np.nan, mo.n / answer.n_eff)
     parts = {
         "estimate": mo.p, "std_error": answer.std_error, "ci_low": low, "ci_high": high, "df": answer.df,
-        "n": mo.n.astype(np.int64), "n_clusters": t.n_clusters, "icc": answer.icc, "design_effect": effect,
+        "n": mo.n.astype(np.int64), "n_clusters": mo.clusters.astype(np.int64), "icc": answer.icc, "design_effect": effect,
         "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0), "guard": answer.guard, "fallback": answer.fallback,
+        "negative": answer.negative,
     }  # fmt: skip
     shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
     return RateResult(method=ran, confidence_level=level, **shaped)
@@ -168,30 +187,46 @@ class _Answer:
     n_eff: FloatArray
     guard: np.ndarray
     fallback: np.ndarray
+    negative: np.ndarray
 
 
-def _averaged(t: ClusterTotals, mo: Moments, outside: float) -> _Answer:
-    post = averaged_posterior(t, mo)
-    low, high, fired = icc_averaged(t, mo, outside, post)
+def _check_crossing(method: str, crossed: Crossed | None) -> None:
+    """The pigeonhole bootstrap is for crossed clusterings, and the others resample one."""
+    if crossed is None and method == "bootstrap_pigeonhole":
+        raise MethodError(
+            "method='bootstrap_pigeonhole' resamples crossed clusterings, and there is one; name several, as "
+            "cluster=['doc_id', 'prompt_id'], or use method='bootstrap_percentile'."
+        )
+    if crossed is not None and method.startswith("bootstrap") and method != "bootstrap_pigeonhole":
+        raise MethodError(
+            f"method={method!r} resamples one clustering, so the others would be ignored; with crossed clusterings use "
+            "method='bootstrap_pigeonhole', or the default."
+        )
+
+
+def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: float) -> _Answer:
+    low, high, fired = icc_averaged(mo, spread, outside, post)
     with np.errstate(divide="ignore", invalid="ignore"):
         std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
         # Quasi-counts stand for scores that vary less than 0/1 scores: back to numbers of scores.
-        spread = (post.inflation > 1) & (mo.srs_variance > 0)
+        graded = (post.inflation > 1) & (mo.srs_variance > 0)
         of_scores = np.maximum(mo.n * mo.srs_variance / std_error**2, mo.effective_clusters)
-        n_eff = np.where(spread, of_scores, post.n_eff / post.inflation)
+        n_eff = np.where(graded, of_scores, post.n_eff / post.inflation)
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
     return _Answer(
         low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),
         df=np.full(t.n_groups, np.nan), icc=np.where(told, post.icc, np.nan), n_eff=n_eff, guard=fired,
-        fallback=np.zeros(t.n_groups, dtype=bool),
+        fallback=np.zeros(t.n_groups, dtype=bool), negative=np.zeros(t.n_groups, dtype=bool),
     )  # fmt: skip
 
 
-def _design_based(t: ClusterTotals, mo: Moments, method: str, df: DegreesOfFreedom, outside: float) -> _Answer:
+def _design_based(
+    t: ClusterTotals, mo: Moments, spread: Spread, icc: FloatArray, method: str, df: DegreesOfFreedom, outside: float
+) -> _Answer:
     kind = method if method in _VARIANCES else "cr1"
-    variance = cr_variance(t, mo, kind)
+    variance = spread.variance(kind)
     satterthwaite = df == "satterthwaite" or (df == "auto" and kind == "cr2")
-    freedom = satterthwaite_df(t, mo, kind) if satterthwaite else mo.clusters - 1
+    freedom = spread.df(kind) if satterthwaite else mo.clusters - 1
     freedom = np.where(mo.clusters > 1, freedom, np.nan)
     quantile = np.asarray(-special.stdtrit(freedom, outside), dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -210,8 +245,8 @@ def _design_based(t: ClusterTotals, mo: Moments, method: str, df: DegreesOfFreed
         if t.bounded:
             freedom = np.where(flat, np.nan, freedom)
     return _Answer(
-        low=low, high=high, std_error=std_error, df=freedom, icc=icc_anova(t), n_eff=n_eff,
-        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat,
+        low=low, high=high, std_error=std_error, df=freedom, icc=icc, n_eff=n_eff,
+        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat, negative=spread.negative(kind),
     )  # fmt: skip
 
 
@@ -252,9 +287,12 @@ def _design_limits(
         return wald_limits(p, n_eff, quantile)
 
 
-def _resampled(t: ClusterTotals, mo: Moments, method: str, outside: float, n_resamples: int, rng: object) -> _Answer:
-    low, high, std_error = bootstrap.bootstrap_limits(t, mo, method, outside, n_resamples, rng)
-    flat = (cr_variance(t, mo, "cr1") == 0) & (mo.n > 0)
+def _resampled(
+    t: ClusterTotals, mo: Moments, flat: BoolArray, icc: FloatArray, method: str, outside: float,
+    resampled: tuple[FloatArray, FloatArray, FloatArray],
+) -> _Answer:  # fmt: skip
+    low, high, std_error = resampled
+    flat = flat & (mo.n > 0)
     quantile = np.asarray(-special.stdtrit(np.maximum(mo.clusters - 1, 1), outside), dtype=np.float64)
     spare = _fallback_limits(t, mo, method, quantile, outside)
     low, high = np.where(flat, spare[0], low), np.where(flat, spare[1], high)
@@ -263,6 +301,6 @@ def _resampled(t: ClusterTotals, mo: Moments, method: str, outside: float, n_res
     with np.errstate(divide="ignore", invalid="ignore"):
         n_eff = np.where(flat, mo.effective_clusters, mo.n * mo.srs_variance / std_error**2)
     return _Answer(
-        low=low, high=high, std_error=std_error, df=np.full(t.n_groups, np.nan), icc=icc_anova(t), n_eff=n_eff,
-        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat,
+        low=low, high=high, std_error=std_error, df=np.full(t.n_groups, np.nan), icc=icc, n_eff=n_eff,
+        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat, negative=np.zeros(t.n_groups, dtype=bool),
     )  # fmt: skip

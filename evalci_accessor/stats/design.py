@@ -9,10 +9,12 @@ from evalci_accessor.exceptions import ScoreRangeError
 from evalci_accessor.stats._results import DesignResult, reshape
 from evalci_accessor.stats._validate import FloatArray, check_level, check_option, tail
 from evalci_accessor.stats.averaged import averaged_posterior
+from evalci_accessor.stats.crossed import Crossed
 from evalci_accessor.stats.icc import icc_anova, icc_f_interval, icc_fleiss_cuzick, icc_jackknife_interval, icc_pairwise
 from evalci_accessor.stats.moments import moments
 from evalci_accessor.stats.totals import ClusterTotals
 
+_BY_CLUSTERING = ("n_clusters", "effective_clusters", "largest_share", "size_min", "size_median", "size_max")
 _ESTIMATORS = {"anova": icc_anova, "fleiss_cuzick": icc_fleiss_cuzick, "pairwise": icc_pairwise}
 
 
@@ -100,6 +102,41 @@ def design(t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_leve
     }  # fmt: skip
     shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
     return DesignResult(icc_method=str(icc_method), confidence_level=level, **shaped)
+
+
+def crossed_design(crossed: Crossed, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95) -> DesignResult:
+    r"""Design effect of crossed clusterings together.
+
+    :math:`\mathrm{Deff} = 1 + \sum_a e_a \max(\rho_a, 0) - \sum_{a<b} e_{ab} \max(\rho_{ab}, 0) + \dots` with
+    :math:`e = M/G^* - 1`, and at least the largest of the clusterings' own. There is no one ICC; the clusters and sizes are those
+    of the clustering with the fewest effective clusters.
+    """
+    every = [design(t, icc_method=icc_method, confidence_level=confidence_level) for t in crossed.margins]
+    flat = [{name: np.ravel(getattr(one, name)) for name in _BY_CLUSTERING} for one in every]
+    of_smallest = {name: np.choose(crossed.smallest, [one[name] for one in flat]) for name in _BY_CLUSTERING}
+    finest = crossed.finest
+    excess = crossed.excess(np.ones(finest.n_groups))
+    parts = []
+    for some, size in excess.items():
+        if len(some) == 1:
+            icc = np.where(crossed.nested[some[0]], 0.0, np.ravel(every[some[0]].icc))
+        else:
+            within = crossed.nested[list(some)].any(axis=0)
+            alone = design(crossed.meets[some], icc_method=icc_method, confidence_level=confidence_level)
+            icc = np.where(within | (size <= 1e-9), 0.0, np.ravel(alone.icc))
+        parts.append(-((-1) ** len(some)) * size * np.maximum(icc, 0))
+    own = parts[: len(every)]
+    rows = crossed.moments.effective_rows
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = (1 + np.maximum(np.sum(parts, axis=0), np.max(own, axis=0))) * crossed.moments.n / rows
+        n = crossed.moments.n
+        unknown = np.full(finest.n_groups, np.nan)
+        answer = {
+            "icc": unknown, "icc_low": unknown, "icc_high": unknown, "design_effect": effect, "n_eff": n / effect,
+            "width_ratio": np.sqrt(effect), "n": n.astype(np.int64), **of_smallest,
+        }  # fmt: skip
+    shaped = {name: reshape(values, finest.shape) for name, values in answer.items()}
+    return DesignResult(icc_method=str(icc_method), confidence_level=check_level(confidence_level), **shaped)
 
 
 def _size_summary(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:

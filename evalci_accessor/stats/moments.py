@@ -7,6 +7,7 @@ With :math:`h_g` the share of cluster g in the (weighted) items and :math:`r_g =
 from __future__ import annotations
 
 import dataclasses
+from typing import Protocol
 
 import numpy as np
 
@@ -110,6 +111,39 @@ def satterthwaite_df(t: ClusterTotals, mo: Moments, kind: str) -> FloatArray:
         trace = t.sum(c * h * (1 - h))
         df = trace**2 / (t.sum((c * h * (1 - h)) ** 2) + t.sum(c * h * h) ** 2 - t.sum((c * h * h) ** 2))
     return np.where(mo.clusters > 1, df, np.nan)
+
+
+class Spread(Protocol):
+    """Where a variance and its degrees of freedom come from."""
+
+    def variance(self, kind: str) -> FloatArray:
+        """Cluster-robust variance ``"cr0"`` to ``"cr3"`` of the mean, by group."""
+
+    def df(self, kind: str) -> FloatArray:
+        """Bell and McCaffrey's degrees of freedom, by group."""
+
+    def negative(self, kind: str) -> BoolArray:
+        """Where the variance came out negative, which only a sum of several can, and another stands in."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class OneWay:
+    """The spread of a single clustering."""
+
+    t: ClusterTotals
+    mo: Moments
+
+    def variance(self, kind: str) -> FloatArray:
+        """Cluster-robust variance of the mean, by group."""
+        return cr_variance(self.t, self.mo, kind)
+
+    def df(self, kind: str) -> FloatArray:
+        """Bell and McCaffrey's degrees of freedom, by group."""
+        return satterthwaite_df(self.t, self.mo, kind)
+
+    def negative(self, kind: str) -> BoolArray:  # noqa: ARG002
+        """Nowhere: it is a sum of squares."""
+        return np.zeros(self.t.n_groups, dtype=bool)
 
 
 def bell_mccaffrey_df(share: FloatArray) -> float:

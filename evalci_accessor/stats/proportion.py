@@ -193,5 +193,5 @@ def _independent(
     return RateResult(
         estimate=p, std_error=std_error, ci_low=low, ci_high=high, df=nothing, n=whole, n_clusters=whole, icc=nothing,
         design_effect=np.divide(n, worth, out=np.full(whole.shape, np.nan), where=whole > 0), n_eff=worth, method=method,
-        confidence_level=confidence_level, guard=no, fallback=no,
+        confidence_level=confidence_level, guard=no, fallback=no, negative=no,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from scipy import stats as ss
 from evalci_accessor import stats
 from evalci_accessor.stats import posterior
 from evalci_accessor.stats.averaged import averaged_posterior, icc_averaged
-from evalci_accessor.stats.moments import moments
+from evalci_accessor.stats.moments import OneWay, moments
 
 from . import slow
 from .golden import counts, golden, totals
@@ -77,7 +77,7 @@ def test_posterior_mean_and_n_eff(name):
 
 def limits_with(t, n_nodes):
     mo = moments(t)
-    low, high, _ = icc_averaged(t, mo, 0.025, averaged_posterior(t, mo, n_nodes=n_nodes))
+    low, high, _ = icc_averaged(mo, OneWay(t, mo), 0.025, averaged_posterior(t, mo, n_nodes=n_nodes))
     return np.array([low[0], high[0]])
 
 

@@ -1,0 +1,176 @@
+"""Crossed clusterings: coverage of the intervals of one rate, by seeded simulation at nominal .95.
+
+    python benchmarks/crossed.py           # about 15 minutes of CPU
+    python benchmarks/crossed.py --quick   # seconds; the numbers mean nothing
+
+Scores are 0/1 from a latent normal score with effects of the document, the prompt and the two together. Each cell draws from a
+seed of its own, so its numbers do not depend on the other cells or on the number of processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import itertools
+import os
+import textwrap
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+os.environ.setdefault("TQDM_DISABLE", "1")
+
+import numpy as np
+import pandas as pd
+import simulation
+from scipy.special import ndtri
+
+from evalci_accessor.stats._results import RateResult
+from evalci_accessor.stats.clustered import rate
+from evalci_accessor.stats.crossed import Crossed
+
+HERE = Path(__file__).resolve().parent
+CSV = HERE / "results" / "crossed.csv"
+TABLE = HERE.parent / "docs" / "explanation" / "crossed_table.md"
+
+SEED, LEVEL = 20_261_130, 0.95
+_EDGE = 1e-12  # a limit that equals the rate covers it, whatever the rounding
+_RESAMPLES, _RESAMPLED = 399, 200  # resamples, and replicates of a cell, of the bootstrap
+# Shares of document, prompt and both together in the variance of the latent score.
+EFFECTS = {
+    "none": (0, 0, 0), "documents": (0.3, 0, 0), "prompts": (0, 0.3, 0), "both": (0.3, 0.3, 0), "strong": (0.5, 0.4, 0),
+    "cells": (0.1, 0.1, 0.4),
+}  # fmt: skip
+# Documents, prompts, share of their meetings that hold scores, scores in each.
+DESIGNS = {"10 x 5": (10, 5, 1, 1), "40 x 6": (40, 6, 1, 1), "30 x 30": (30, 30, 1, 1), "60 x 60, a tenth": (60, 60, 0.1, 1),
+           "20 x 10, 3 each": (20, 10, 1, 3)}  # fmt: skip
+METHODS = {
+    "default": "`icc_averaged`, all clusterings (the default)", "smaller": "`icc_averaged`, only the one with the smaller n_eff",
+    "documents": "`icc_averaged`, documents only", "cr1": "`cr1`, t on the fewest G - 1",
+    "cr2": "`cr2`, t on the least Bell-McCaffrey df", "pigeonhole": "`bootstrap_pigeonhole`",
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Cell:
+    """One setting of the simulation."""
+
+    design: str
+    effect: str
+    p: float
+
+    def seed(self, base: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence([base, list(DESIGNS).index(self.design), list(EFFECTS).index(self.effect), round(1000 * self.p)])
+
+
+def grid(*, quick: bool = False) -> list[tuple[Cell, int]]:
+    """Cells and their numbers of simulations."""
+    if quick:
+        return [(Cell("10 x 5", "both", 0.8), 8), (Cell("20 x 10, 3 each", "cells", 0.9), 8)]
+    cells = itertools.product(DESIGNS, EFFECTS, (0.5, 0.8, 0.95))
+    return [
+        (Cell(*one), 1000) for one in cells
+        if (one[1] == "cells") <= (one[0] == "20 x 10, 3 each")  # a single score has no cell of its own
+    ]  # fmt: skip
+
+
+def draw(cell: Cell, n_sims: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Document and prompt of each score, and scores (n_sims, n)."""
+    n_docs, n_prompts, share, several = DESIGNS[cell.design]
+    at = np.indices((n_docs, n_prompts)).reshape(2, -1)
+    if share < 1:
+        at = at[:, np.sort(rng.permutation(at.shape[1])[: round(share * at.shape[1])])]
+    doc, prompt = np.repeat(at, several, axis=1)
+    by_doc, by_prompt, by_cell = np.sqrt(EFFECTS[cell.effect])
+    latent = by_doc * rng.standard_normal((n_sims, n_docs))[:, doc] + by_prompt * rng.standard_normal((n_sims, n_prompts))[:, prompt]
+    latent += by_cell * np.repeat(rng.standard_normal((n_sims, at.shape[1])), several, axis=1)
+    latent += np.sqrt(1 - sum(EFFECTS[cell.effect])) * rng.standard_normal(latent.shape)
+    return doc, prompt, (latent < ndtri(cell.p)).astype(float)
+
+
+def simulate(cell: Cell, n_sims: int, seed: int = SEED) -> list[dict]:
+    """Coverage and width of each method in one cell."""
+    rng = np.random.default_rng(cell.seed(seed))
+    doc, prompt, scores = draw(cell, n_sims, rng)
+
+    def crossed(part: slice) -> Crossed:
+        y = scores[part]
+        group = np.repeat(np.arange(len(y)), len(doc))
+        ids = [np.tile(one, len(y)) for one in (doc, prompt)]
+        return Crossed.from_rows(y.ravel(), ids, groups=group, n_groups=len(y), bounded=True, binary=True)
+
+    both, few = crossed(slice(None)), crossed(slice(_RESAMPLED))
+    alone = [rate(t, confidence_level=LEVEL) for t in both.margins]
+    smaller = alone[0].n_eff < alone[1].n_eff
+    found: dict[str, RateResult] = {
+        "default": rate(both.margins[0], crossed=both, confidence_level=LEVEL),
+        "documents": alone[0],
+        "smaller": dataclasses.replace(
+            alone[0], ci_low=np.where(smaller, alone[0].ci_low, alone[1].ci_low),
+            ci_high=np.where(smaller, alone[0].ci_high, alone[1].ci_high),
+        ),
+        "pigeonhole": rate(
+            few.margins[0], crossed=few, method="bootstrap_pigeonhole", n_resamples=_RESAMPLES, rng=1, confidence_level=LEVEL
+        ),
+    } | {name: rate(both.margins[0], crossed=both, method=name, confidence_level=LEVEL) for name in ("cr1", "cr2")}  # fmt: skip
+    return [
+        {
+            **dataclasses.asdict(cell), "method": name, "seed": seed, "simulations": np.size(one.ci_low),
+            "coverage": float(((one.ci_low <= cell.p + _EDGE) & (one.ci_high >= cell.p - _EDGE)).mean()),
+            "width": float((one.ci_high - one.ci_low).mean()), "stage": 0,
+        }
+        for name, one in found.items()
+    ]  # fmt: skip
+
+
+def _job(job: tuple[Cell, int]) -> list[dict]:
+    return simulate(*job)
+
+
+def summary(frame: pd.DataFrame) -> str:
+    """The tables, without headings, so that another page can include them."""
+    made = (
+        f"Made by `python benchmarks/crossed.py` with seed {int(frame['seed'].iloc[0])}: "
+        f"{len(frame.drop_duplicates(['design', 'effect', 'p']))} cells of {int(frame['simulations'].max()):,} replicates "
+        f"({int(frame['simulations'].min())} of the bootstrap), rates .5, .8 and .95. Effects are shares in the variance of a latent "
+        "normal score: documents or prompts .3; both .3 each; strong .5 and .4; cells .4 for document and prompt together, .1 each alone."
+    )
+    header = ["method", "least coverage", "mean coverage", "cells under .93", "mean width over the default's"]
+    width = frame.pivot(index=["design", "effect", "p"], columns="method", values="width")
+    body = []
+    for name, label in METHODS.items():
+        part = frame[frame["method"] == name]["coverage"]
+        body.append([
+            label, f"{part.min():.3f}", f"{part.mean():.3f}", f"{(part < 0.93).mean():.0%}", f"{(width[name] / width['default']).mean():.2f}"
+        ])  # fmt: skip
+    by = frame.pivot_table(index=["design", "effect"], columns="method", values="coverage", aggfunc="min")
+    rows = [
+        [design, effect, *(f"{by.loc[(design, effect), name]:.3f}" for name in METHODS)]
+        for design in DESIGNS for effect in EFFECTS if (design, effect) in by.index
+    ]  # fmt: skip
+    least = simulation.markdown(["design", "effects", *METHODS], rows)
+    return "\n".join([
+        textwrap.fill(made, 120), "", simulation.markdown(header, body), "", "Least coverage over the three rates:", "", least, ""
+    ])  # fmt: skip
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--output", type=Path, default=CSV)
+    parser.add_argument("--table", type=Path, default=TABLE)
+    options = parser.parse_args(arguments)
+    jobs = grid(quick=options.quick)
+    records = [
+        record for found in simulation.spread(_job, jobs, processes=options.processes, label="crossed", bar=True) for record in found
+    ]
+    frame = simulation.collect(records, ["design", "effect", "p"], options.output)
+    page = summary(frame)
+    options.table.write_text(page, encoding="utf-8")
+    print(page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+r"""Crossed clusterings: scores that share a document with some scores and a prompt with others.
+
+By inclusion and exclusion over the clusterings and their intersections,
+:math:`V = \sum_a V_a - \sum_{a<b} V_{ab} + \dots`, the sum over all pairs of scores that share any id counts each pair once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.averaged import AveragedPosterior, averaged_posterior, is_crowded, quasi_inflation
+from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.totals import ClusterTotals
+
+MOST = 4  # clusterings: their intersections double in number with each
+_PRODUCT = 2**14  # nodes of the joint posterior before they are put into bins
+_BINS = 256
+_ROUNDING = 1e-12  # share of the parts below which a sum of theirs is rounding
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Crossed:
+    """Totals of the same scores by each of D clusterings and by their intersections.
+
+    Parameters
+    ----------
+    margins : tuple of ClusterTotals, length D
+        By each clustering alone.
+    meets : dict
+        By what several clusterings make together: from their places, as ``(0, 1)``, to the totals.
+    corners : tuple of ndarray of int, length D
+        Cluster in each clustering of each entry of the finest intersection, that of all.
+    """
+
+    margins: tuple[ClusterTotals, ...]
+    meets: dict[tuple[int, ...], ClusterTotals]
+    corners: tuple[IntArray, ...]
+
+    @classmethod
+    def from_rows(
+        cls,
+        scores: FloatArray,
+        codes: Sequence[IntArray],
+        *,
+        groups: IntArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+        bounded: bool,
+        binary: bool,
+    ) -> Crossed:
+        """Add up rows; ``codes`` holds the clusters of each clustering, counted from 0."""
+        check_number(len(codes))
+
+        def total(ids: IntArray) -> ClusterTotals:
+            return ClusterTotals.from_rows(
+                scores, ids, n_clusters=int(ids.max(initial=-1)) + 1, groups=groups, n_groups=n_groups, weights=weights,
+                bounded=bounded, binary=binary,
+            )  # fmt: skip
+
+        places = range(len(codes))
+        meets: dict[tuple[int, ...], ClusterTotals] = {}
+        joint: dict[tuple[int, ...], IntArray] = {(d,): np.asarray(codes[d], dtype=np.int64) for d in places}
+        for size in range(2, len(codes) + 1):
+            for some in itertools.combinations(places, size):
+                joint[some] = _together(joint[some[:-1]], joint[some[-1:]])
+                meets[some] = total(joint[some])
+        finest = joint[tuple(places)]
+        first = np.zeros(int(finest.max(initial=-1)) + 1, dtype=np.int64)
+        first[finest[::-1]] = np.arange(len(finest))[::-1]
+        at = first[meets[tuple(places)].cluster]
+        return cls(
+            margins=tuple(total(joint[d,]) for d in places), meets=meets,
+            corners=tuple(np.asarray(codes[d])[at] for d in places),
+        )  # fmt: skip
+
+    @property
+    def finest(self) -> ClusterTotals:
+        """By the intersection of all."""
+        return self.meets[tuple(range(len(self.margins)))]
+
+    def one(self, h: int) -> Crossed:
+        """The totals of group ``h`` alone."""
+        part = slice(int(self.finest.offsets[h]), int(self.finest.offsets[h + 1]))
+        return Crossed(
+            margins=tuple(t.one(h) for t in self.margins), meets={some: t.one(h) for some, t in self.meets.items()},
+            corners=tuple(corner[part] for corner in self.corners),
+        )  # fmt: skip
+
+    def shaped(self, shape: tuple[int, ...]) -> Crossed:
+        """The same with the groups in that shape."""
+        return Crossed(
+            margins=tuple(dataclasses.replace(t, shape=shape) for t in self.margins),
+            meets={some: dataclasses.replace(t, shape=shape) for some, t in self.meets.items()}, corners=self.corners,
+        )  # fmt: skip
+
+    @functools.cached_property
+    def _moments(self) -> dict[tuple[int, ...], Moments]:
+        every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
+        return {some: moments(t) for some, t in every.items()}
+
+    @functools.cached_property
+    def nested(self) -> BoolArray:
+        """Where the clusters of a clustering each lie in one cluster of another, so that the latter counts; shape (D, H).
+
+        Of two clusterings that are the same the first counts.
+        """
+        own = np.stack([t.n_clusters for t in self.margins])
+        out = np.zeros(own.shape, dtype=bool)
+        for a, b in itertools.combinations(range(len(own)), 2):
+            both = self.meets[a, b].n_clusters
+            out[b] |= both == own[b]
+            out[a] |= (both == own[a]) & (both != own[b])
+        return out
+
+    @functools.cached_property
+    def moments(self) -> Moments:
+        """Those of the first clustering, with the fewest clusters and effective clusters of all."""
+        every = [self._moments[d,] for d in range(len(self.margins))]
+        return dataclasses.replace(
+            every[0], clusters=np.min([mo.clusters for mo in every], axis=0),
+            effective_clusters=np.min([mo.effective_clusters for mo in every], axis=0),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def smallest(self) -> IntArray:
+        """Which clustering has the fewest effective clusters, by group."""
+        effective = np.stack([self._moments[d,].effective_clusters for d in range(len(self.margins))])
+        return np.asarray(effective.argmin(axis=0), dtype=np.int64)
+
+    def one_way(self, kind: str) -> FloatArray:
+        """Cluster-robust variances of each clustering alone, shape (D, H)."""
+        return np.stack([cr_variance(t, self._moments[d,], kind) for d, t in enumerate(self.margins)])
+
+    def _joint(self, kind: str) -> tuple[FloatArray, FloatArray, BoolArray]:
+        alone = self.one_way(kind)
+        total, scale = alone.sum(axis=0), alone.sum(axis=0)
+        for some, t in self.meets.items():
+            part = cr_variance(t, self._moments[some], kind)
+            total, scale = total - (-1) ** len(some) * part, scale + part
+        largest = alone.max(axis=0)
+        with np.errstate(invalid="ignore"):
+            return total, largest, (total <= _ROUNDING * scale) & (largest > 0)
+
+    def variance(self, kind: str) -> FloatArray:
+        """Variance of the mean; where the sum is negative, the largest of the clusterings' own."""
+        total, largest, negative = self._joint(kind)
+        return np.where(negative | (largest == 0), largest, total)
+
+    def negative(self, kind: str) -> BoolArray:
+        """Where the sum is negative, or nothing but rounding."""
+        return self._joint(kind)[2]
+
+    def df(self, kind: str) -> FloatArray:
+        """The fewest degrees of freedom of any clustering that no other one contains."""
+        every = np.stack([satterthwaite_df(t, self._moments[d,], kind) for d, t in enumerate(self.margins)])
+        return np.asarray(np.where(self.nested, np.inf, every).min(axis=0))
+
+    def excess(self, inflation: FloatArray) -> dict[tuple[int, ...], FloatArray]:
+        """What the variance grows by for an ICC of 1, by clustering and intersection: rows over effective clusters, less 1."""
+        with np.errstate(invalid="ignore"):
+            return {
+                some: np.maximum(inflation * mo.effective_rows / mo.effective_clusters - 1, 0.0)
+                for some, mo in self._moments.items()
+            }
+
+    def posterior(self) -> AveragedPosterior:
+        r"""Effective sample sizes of all clusterings together, averaged over what each one's ICC could be.
+
+        The design effect is :math:`1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots` with :math:`e = M/G^* - 1` and
+        at least the largest of the clusterings' own. The :math:`\rho_a` have their own posteriors, the intersections the means
+        of theirs.
+        """
+        finest, mo = self.finest, self._moments[tuple(range(len(self.margins)))]
+        crowded = np.any([is_crowded(t, self._moments[d,]) for d, t in enumerate(self.margins)], axis=0)
+        inflation = np.where(crowded, 1.0, quasi_inflation(finest, mo))
+        excess = self.excess(inflation)
+        every = [averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in enumerate(self.margins)]
+        meets = {
+            some: averaged_posterior(t, self._moments[some], crowded=crowded).quasi_icc
+            for some, t in self.meets.items() if (excess[some] > 1e-9).any()
+        }  # fmt: skip
+        weight, effect = np.zeros((finest.n_groups, _BINS)), np.ones((finest.n_groups, _BINS))
+        for h in np.flatnonzero(finest.n_clusters > 0):
+            counted = np.flatnonzero(~self.nested[:, h])
+            parts = [(excess[d,][h] * every[d].rho[h], every[d].weight[h]) for d in counted.tolist()]
+            common = sum(
+                (-1) ** len(some) * excess[some][h] * icc[h] for some, icc in meets.items() if set(some) <= set(counted.tolist())
+            )  # fmt: skip
+            effect[h], weight[h] = _joint_effect(parts, float(common))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            n_k = (inflation * mo.effective_rows)[:, None] / effect
+        return AveragedPosterior(
+            single=(None,) * finest.n_groups, rho=np.full_like(effect, np.nan), weight=weight, inflation=inflation, n_k=n_k
+        )
+
+
+def check_number(clusterings: int) -> None:
+    """Refuse one clustering, and more than can be crossed."""
+    if not 2 <= clusterings <= MOST:
+        raise MethodError(f"Crossed clusterings are 2 to {MOST}; got {clusterings}.")
+
+
+def _together(first: IntArray, second: IntArray) -> IntArray:
+    """Codes of what two codes make together, as many as occur."""
+    width = int(second.max(initial=-1)) + 1
+    codes = np.unique(first * width + second, return_inverse=True)[1]
+    return np.asarray(codes, dtype=np.int64).reshape(-1)
+
+
+def _joint_effect(parts: list[tuple[FloatArray, FloatArray]], common: float) -> tuple[FloatArray, FloatArray]:
+    """Design effects and their probabilities, from each clustering's share of the effect and its probabilities."""
+    most = int(_PRODUCT ** (1 / len(parts)))
+    total, largest, weight = np.zeros(1), np.zeros(1), np.ones(1)
+    for value, probability in parts:
+        kept = probability > 0
+        value, probability = value[kept], probability[kept]
+        if len(value) > most:
+            value, probability = _binned(value, probability, most)
+        total = (total[:, None] + value).ravel()
+        largest = np.maximum(largest[:, None], value).ravel()
+        weight = (weight[:, None] * probability).ravel()
+    value, weight = _binned(np.maximum(total - common, largest), weight, _BINS)
+    missing = _BINS - len(value)
+    return np.pad(1 + value, (0, missing), constant_values=1.0), np.pad(weight, (0, missing))
+
+
+def _binned(value: FloatArray, weight: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """At most so many values with the same mean: those of a bin, on the log scale of 1 + value, become their mean."""
+    scale = np.log1p(value)
+    low, high = scale.min(), scale.max()
+    if high <= low:
+        return value[:1], np.array([weight.sum()])
+    place = np.minimum(((scale - low) / (high - low) * size).astype(np.int64), size - 1)
+    mass, total = (np.bincount(place, weights=w, minlength=size).astype(np.float64) for w in (weight, weight * value))
+    held = mass > 0
+    return total[held] / mass[held], mass[held]
