@@ -332,6 +332,20 @@ def test_counts_are_of_items_and_estimates_of_weights(cluster):
     assert_allclose(weighted["difference"], weighted["estimate_a"] - weighted["estimate_b"], atol=1e-14)
 
 
+def test_simultaneous_limits_go_by_the_weights():
+    """Where the weight lies on few clusters the union bound holds, however many there are; where it does not, less is asked."""
+    spare = []
+    for power in (0, 3):
+        frame = made().assign(w=lambda f, power=power: f["w"] ** power)
+        how = {"item": "item", "cluster": "doc", "weights": "w", "method": "cr2"}
+        answer = quiet(frame.evalci.compare, "model", **how, rng=1).sort_values(["model_a", "model_b"], ignore_index=True)
+        bonferroni = quiet(frame.evalci.diff_ci, "model", **how, confidence_level=1 - 0.05 / 3)
+        bonferroni = bonferroni.sort_values(["model_a", "model_b"], ignore_index=True)
+        spare.append(np.abs(answer["simultaneous_low"] - bonferroni["ci_low"]).max())
+    assert spare[0] > 1e-4
+    assert spare[1] < 1e-12
+
+
 def test_items_without_a_partner_take_their_weight_along():
     frame = made().drop(index=[3, 130])  # items 3 of m0 and 10 of m1
     one = quiet(frame.evalci.diff_ci, "model", item="item", weights="w", unmatched="drop", pairs=[("m0", "m1")])

@@ -239,4 +239,5 @@ def weighted_paired(d, w, g, *, outside=0.025, n_nodes=20_000):
     low, high = (
         brentq(lambda x, s=sign: above(x, -s) - outside, estimate, sign * (1 - 1e-12), xtol=1e-14) for sign in (-1, 1)
     )
-    return {"low": low, "high": high, "p": min(1.0, 2 * min(above(0.0, 1), above(0.0, -1))), "worth": n}
+    error = np.sqrt((sum(w * d**2) / total - estimate**2) / n * (weight @ (1 / share)))
+    return {"low": low, "high": high, "p": min(1.0, 2 * min(above(0.0, 1), above(0.0, -1))), "worth": n, "se": error}

@@ -102,8 +102,8 @@ def test_default_against_a_slow_one(method, seed, clusters, spread):
     expected = slow.weighted_paired(scores[:, 0] - scores[:, 1], w, g)
     result = infer(t, method, **TWO_SIDED)
     assert_allclose(t.worth[0], expected["worth"])
-    got = [result.ci_low[0], result.ci_high[0], result.pvalue[0]]
-    assert_allclose(got, [expected["low"], expected["high"], expected["p"]], rtol=2e-5, atol=2e-6)
+    got = [result.ci_low[0], result.ci_high[0], result.pvalue[0], result.std_error[0]]
+    assert_allclose(got, [expected["low"], expected["high"], expected["p"], expected["se"]], rtol=2e-5, atol=2e-6)
 
 
 def test_weights_that_go_with_disagreement_widen_and_no_others_narrow():
