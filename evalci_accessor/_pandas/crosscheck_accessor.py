@@ -19,7 +19,7 @@ class CrosscheckFrameMethods:
 
     def crosscheck(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         score: Spec = "score",
         by: Specs | None = None,
@@ -188,7 +188,7 @@ class CrosscheckSeriesMethods:
 
     def crosscheck(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         by: Specs | None = None,
         weights: Spec | None = None,

@@ -20,7 +20,7 @@ class CrosscheckDatasetMethods:
 
     def crosscheck(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         score: Spec = "score",
         dim: Dims = None,
@@ -126,7 +126,7 @@ class CrosscheckDataArrayMethods:
 
     def crosscheck(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         dim: Dims = None,
         weights: Spec | None = None,
