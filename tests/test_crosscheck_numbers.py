@@ -21,6 +21,7 @@ GEEPACK = json.loads((REFERENCE / "geepack.json").read_text(encoding="utf-8"))["
 PACKAGES = json.loads((REFERENCE / "other_packages.json").read_text(encoding="utf-8"))
 CLUBSANDWICH = json.loads((REFERENCE / "clubsandwich.json").read_text(encoding="utf-8"))["data"]
 WEIGHTS = json.loads((REFERENCE / "weights.json").read_text(encoding="utf-8"))
+SURVEY = json.loads((REFERENCE / "pair_weights.json").read_text(encoding="utf-8"))
 UNEVEN = frame_of([3, 9, 1, 4, 0, 6, 2, 7], [4, 10, 5, 4, 3, 6, 6, 9])
 
 
@@ -117,15 +118,6 @@ def test_sandwich_survey_and_lme4(name):
     weight = 1 / (data["lmer"]["var_g"] + data["lmer"]["var_e"] / m)
     assert_allclose(weight @ (s / m) / weight.sum(), data["lmer"]["mu"], rtol=1e-6)
     assert_allclose(weight.sum() ** -0.5, data["lmer"]["se"], rtol=1e-5)
-
-
-def test_two_ways_of_sandwich_are_three_of_ours():
-    data = PACKAGES["two_way"]
-    frame = pd.DataFrame({"score": data["y"], "g": data["g"], "h": data["h"]})
-    frame["both"] = frame["g"] * 100 + frame["h"]
-    ours = [quiet(frame.evalci.cluster_ci, name, method="cr1")["std_error"].item() ** 2 for name in ("g", "h", "both")]
-    assert_allclose(ours, data["terms"], rtol=1e-10)
-    assert_allclose(ours[0] + ours[1] - ours[2], data["vcovCL"], rtol=1e-10)
 
 
 # CR2, which statsmodels lacks
@@ -253,6 +245,21 @@ def test_weighted_differences_agree_where_they_should():
         want = quiet(frame.evalci.diff_ci, **(OF | {"factor": "model"}), method=method).iloc[0]
         ours = row(answer, name)[["estimate", "std_error", "ci_low", "ci_high"]].astype(float)
         assert_allclose(ours, want[["difference", "std_error", "ci_low", "ci_high"]].astype(float), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", SURVEY["data"])
+def test_weighted_differences_are_those_of_survey(kind):
+    data = SURVEY["data"][kind]
+    frame = pd.concat(
+        pd.DataFrame({"score": data[name.lower()], "model": name, "doc": SURVEY["g"], "item": range(30), "w": SURVEY["w"]})
+        for name in "AB"
+    )
+    answer = check(frame, **OF)
+    assert (answer["agrees"] == answer["should_agree"]).all()
+    for name in ("cr1", "ols_cluster_t"):
+        got = row(answer, name)
+        assert_allclose([got["estimate"], got["std_error"]], [data["clustered"][key] for key in ("estimate", "se")], rtol=1e-8)
+        assert_allclose([got["ci_low"], got["ci_high"]], data["glm"]["ci"], rtol=1e-8)
 
 
 def test_weighted_differences_by_least_squares_of_the_items():
