@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evalci_accessor._fit_scores import Scores
 from evalci_accessor._fitted import Theirs
 from evalci_accessor._warn import examples
-from evalci_accessor.crosscheck import Scores
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import IntArray
 
@@ -22,24 +23,33 @@ class Known:
     Parameters
     ----------
     scores : Scores
+    names : list of str
+        Of the clusterings.
     ours : dict
         By name of ours, the numbers by name of column.
+    negative : dict
+        By name of ours, whether the variance over crossed clusterings is negative, so that another stands in.
     confidence_level : float
     """
 
     scores: Scores
+    names: list[str]
     ours: dict[str, dict[str, float]]
+    negative: dict[str, bool]
     confidence_level: float
 
 
-def _other_weights(theirs: Any, ours: Any) -> str:
+def _other_weights(theirs: Any, scores: Scores) -> str:
     """In words, that the model weighs rows otherwise; empty where it weighs them alike, up to scale and order."""
+    ours = scores.weights
     if ours is None:
         return "" if theirs is None else "the model has weights, and none are given here; pass them with weights="
     if theirs is None:
         return "weights are given here, and the model has none"
     used = theirs[theirs > 0]  # a row of weight 0 is absent
-    if len(used) != len(ours) or not np.allclose(np.sort(used / used.mean()), np.sort(ours / ours.mean()), rtol=1e-6):
+    rows = 2 if scores.second is not None and len(used) == 2 * len(ours) else 1  # of an item
+    wanted = np.sort(np.repeat(ours, rows) / ours.mean())
+    if len(used) != len(wanted) or not np.allclose(np.sort(used / used.mean()), wanted, rtol=1e-6):
         return "the model has other weights than those given here"
     return ""
 
@@ -71,13 +81,17 @@ def reasons(theirs: Theirs, known: Known, tolerance: float) -> tuple[Theirs, str
     else:
         should = False
         told += _estimand(theirs, known, same=same)
-        if same and not theirs.scale:
+        if np.isnan(theirs.std_error):
+            told.append("its variance, a sum with minus signs, is negative, so that it has no error")
+        elif same and not theirs.scale:
             told.append(_error_words(theirs, known, near))
     told = [words for words in (*told, *_clusters(theirs, known, agrees=should)) if words]
     if not should and not told:
         told.append(
             "the error differs for a reason that the results do not show; are its cluster ids in the order of its rows?"
         )
+    if known.negative[counterpart]:
+        told.append("ours over the crossed clusterings is negative, and the largest of their own stands in")
     if np.isnan(theirs.df):
         told.append(normal_words(ours["df"], known.confidence_level))
     elif abs(theirs.df - known.ours[counterpart]["df"]) > 1e-6 * theirs.df:
@@ -130,7 +144,7 @@ def _estimand(theirs: Theirs, known: Known, *, same: bool) -> list[str]:
         )
     if theirs.weighs:
         told.append(f"another estimand: {theirs.weighs}")
-    if words := _other_weights(theirs.weights, known.scores.weights):
+    if words := _other_weights(theirs.weights, known.scores):
         told.append(f"another estimand: {words}")
     return told or ["the estimate differs for a reason that the results do not show; are the scores the same?"]
 
@@ -154,9 +168,10 @@ def _error_words(theirs: Theirs, known: Known, near: float) -> str:
     }
     if scores.second is not None:
         suspects[independent].append(suspects[independent][1] * factor)
-        apart = sum(float(((side - side.mean()) ** 2).sum()) for side in (scores.first, scores.second))
+        apart = sum((side - scores.average(side)) ** 2 for side in (scores.first, scores.second))
         suspects[f"{independent}, and the two systems as measured on different ones"] = [
-            np.sqrt(apart) / n, np.sqrt(apart / n / (n - 1)), np.sqrt(apart) / (n - 1)
+            np.sqrt((share**2 * apart).sum()), np.sqrt((share * apart).sum() / (n - 1)),
+            np.sqrt(((share / (1 - share)) ** 2 * apart).sum()),
         ]  # fmt: skip
     for words, values in suspects.items():
         if any(_close(theirs.std_error, float(value), near) for value in values):
@@ -170,33 +185,56 @@ def _clusters(theirs: Theirs, known: Known, *, agrees: bool) -> list[str]:
     """Whether its clusters are ours."""
     if theirs.groups is None or not len(theirs.groups):
         return []
-    if theirs.groups.ndim != 1:
-        return ["it is clustered two ways"]
-    told, here = [], len(known.scores.sizes)
+    columns, here = list(theirs.groups.reshape(len(theirs.groups), -1).T), known.scores.margins
+    if len(columns) != len(here):
+        merged = [words for column in columns for words in _merged(column, None)]
+        return merged if agrees else [*merged, _ways(columns, known)]
     whole = theirs.n >= len(known.scores.first)
-    missing = int(pd.isna(theirs.groups).sum())
-    unknown = theirs.groups.dtype.kind == "i" and theirs.n_clusters > here and (theirs.groups == -1).any()
-    if unknown:
-        missing = int((theirs.groups == -1).sum())
-    if missing:
-        how = "have the code -1, which stands for a missing id" if unknown else "have no cluster id"
-        told.append(
-            f"clusters merged by missing ids: {missing:,} rows there {how}, and statsmodels takes them as one cluster"
-        )
-    if agrees:
-        return told
-    if theirs.n_clusters != here and not missing:
-        told.append(
-            f"other clusters: {theirs.n_clusters:,} there, {here:,} here"
-            + (
-                " (ids that were merged, rounded or cut off, or a coarser clustering)"
-                if theirs.n_clusters < here and whole
-                else ""
-            )
-        )
-    elif not missing and not _same_sizes(theirs.groups, known.scores.sizes):
-        told.append("other clusters: as many, but of other sizes")
+    order = min(
+        itertools.permutations(range(len(here))),
+        key=lambda places: sum(not _same_sizes(column, here[k]) for column, k in zip(columns, places, strict=True)),
+    )
+    told = []
+    for column, place in zip(columns, order, strict=True):
+        of = f" of {known.names[place]!r}" if len(here) > 1 else ""
+        merged = _merged(column, len(here[place]))
+        told += merged or ([] if agrees else _others(column, here[place], of, whole=whole))
     return told
+
+
+def _ways(columns: list[Any], known: Known) -> str:
+    """In words, that it has more or fewer clusterings than are named here."""
+    names, here = known.names, " + ".join(known.names)
+    if len(names) == 1:
+        return f"it is clustered two ways, and {here!r} alone is named here; name both in a list, as cluster=[{here!r}, ...]"
+    if len(columns) > 1:
+        return f"it is clustered two ways, and here by {here!r}"
+    alike = [name for name, sizes in zip(names, known.scores.margins, strict=True) if _same_sizes(columns[0], sizes)]
+    return f"it is clustered {f'by {alike[0]!r} alone' if len(alike) == 1 else 'one way'}, and here by {here!r}"
+
+
+def _number(column: Any) -> int:
+    return int(pd.Series(column).nunique(dropna=False))
+
+
+def _merged(column: Any, here: int | None) -> list[str]:
+    """Rows without a cluster id, which make one cluster; ``here`` is how many clusters are known."""
+    missing, how = int(pd.isna(column).sum()), "have no cluster id"
+    if here is not None and column.dtype.kind == "i" and (column == -1).any() and _number(column) > here:
+        missing, how = int((column == -1).sum()), "have the code -1, which stands for a missing id"
+    if not missing:
+        return []
+    return [f"clusters merged by missing ids: {missing:,} rows there {how}, and statsmodels takes them as one cluster"]
+
+
+def _others(column: Any, sizes: IntArray, of: str, *, whole: bool) -> list[str]:
+    """Other clusters, or clusters of other sizes."""
+    there, here = _number(column), len(sizes)
+    if there != here:
+        fewer = there < here and whole
+        more = " (ids that were merged, rounded or cut off, or a coarser clustering)" if fewer else ""
+        return [f"other clusters{of}: {there:,} there, {here:,} here{more}"]
+    return [] if _same_sizes(column, sizes) else [f"other clusters{of}: as many, but of other sizes"]
 
 
 def _same_sizes(groups: Any, sizes: IntArray) -> bool:

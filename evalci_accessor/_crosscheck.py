@@ -10,6 +10,7 @@ import numpy as np
 
 from evalci_accessor import crosscheck as sm
 from evalci_accessor._against import Known, normal_words, reasons
+from evalci_accessor._fit_scores import Scores
 from evalci_accessor._fitted import theirs_of
 from evalci_accessor._options import CrosscheckOptions, RateOptions
 from evalci_accessor._pairing import Matched
@@ -18,11 +19,10 @@ from evalci_accessor._present import estimate
 from evalci_accessor._progress import progress
 from evalci_accessor._sample import Sample
 from evalci_accessor.exceptions import MethodError
-from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._results import RateResult
 from evalci_accessor.stats._validate import FloatArray, IntArray, check_level
 from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats.moments import bell_mccaffrey_df, moments
+from evalci_accessor.stats.moments import moments
 
 VARIANCES: tuple[Literal["cr0", "cr1", "cr2", "cr3"], ...] = ("cr0", "cr1", "cr2", "cr3")
 OURS = (*VARIANCES, "default")
@@ -35,6 +35,7 @@ CROSSCHECK_COLUMNS = (
     "estimator", "package", "estimate", "std_error", "ci_low", "ci_high", "df", "compared_with", "estimate_difference",
     "relative_difference", "agrees", "should_agree", "tolerance", "note", "n", "n_clusters", "cluster", "confidence_level",
 )  # fmt: skip
+_NEGATIVE = "the variance over the crossed clusterings is negative: the largest of their own stands in"
 _NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df")
 
 
@@ -45,16 +46,22 @@ class Unit:
     Parameters
     ----------
     scores : Scores
+    names : list of str
+        Of the clusterings.
     ours : dict
         By name of ours, the five numbers by name of column.
+    negative : dict
+        By name of ours, whether the variance over crossed clusterings is negative, so that another stands in.
     method : str
         What the default was.
     fits : dict
         What statsmodels gave so far, by estimator.
     """
 
-    scores: sm.Scores
+    scores: Scores
+    names: list[str]
     ours: dict[str, dict[str, float]]
+    negative: dict[str, bool]
     method: str
     fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
 
@@ -71,26 +78,35 @@ class Unit:
 
 
 def rates(
-    sample: Sample, rows_of: Callable[[int], tuple[FloatArray, IntArray, FloatArray | None]], options: CrosscheckOptions
+    sample: Sample,
+    rows_of: Callable[[int], tuple[FloatArray, list[IntArray], FloatArray | None]],
+    options: CrosscheckOptions,
 ) -> dict[str, Any]:
-    """The columns of every group, arrays (H, E); ``rows_of`` gives a group's scores, their clusters' codes, and weights."""
+    """The columns of every group, arrays (H, E).
+
+    ``rows_of`` gives a group's scores, their clusters' codes in each clustering of the sample, and weights.
+    """
     check_options(options, sample.totals.n_groups)
     level, t = options.confidence_level, sample.totals
     default = estimate(
         sample,
         RateOptions(method="auto", df="auto", alternative="two-sided", confidence_level=level, n_resamples=9999, rng=None),
     )
-    mo = moments(t)
+    crossed = None if sample.crossing is None else sample.crossing.totals
+    mo = moments(t) if crossed is None else crossed.moments
     found: dict[str, RateResult] = {
-        name: rate(t, mo=mo, method=name, confidence_level=level) for name in VARIANCES
+        name: rate(t, mo=mo, crossed=crossed, method=name, confidence_level=level) for name in VARIANCES
     } | {"default": default}  # fmt: skip
     ours = {name: {column: np.ravel(getattr(result, column)) for column in _NUMBERS} for name, result in found.items()}
+    negative = {name: np.ravel(result.negative) for name, result in found.items()}
 
     def unit(h: int) -> Unit:
         y, clusters, weights = rows_of(h)
         return Unit(
-            scores=sm.Scores.of(y, None, clusters, bounded=t.bounded, weights=weights), method=default.method,
+            scores=Scores.of(y, None, clusters, bounded=t.bounded, weights=weights), method=default.method,
+            names=[str(one.cluster) for one in sample.clusterings],
             ours={name: {column: float(values[h]) for column, values in one.items()} for name, one in ours.items()},
+            negative={name: bool(flags[h]) for name, flags in negative.items()},
         )  # fmt: skip
 
     return _columns(unit, t.n_groups, sample.cluster or "", options)
@@ -98,26 +114,30 @@ def rates(
 
 def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
     """The columns of every pair in every group, arrays (H * P, E)."""
-    n_pairs = len(matched.pairs)
+    n_pairs, crossing = len(matched.pairs), matched.crossing
     check_options(options, len(matched.tables) * n_pairs)
     found = diff_by_methods(matched, (*VARIANCES, "auto"), options.confidence_level)
     methods = dict(zip(OURS, found, strict=True))
+    names = [matched.cluster or ""] if crossing is None else [margin.name for margin in crossing.margins]
 
     def unit(k: int) -> Unit:
         h, pair = divmod(k, n_pairs)
         table, (a, b) = matched.tables[h], matched.pairs[pair]
         both = ~np.isnan(table.scores[:, [a, b]]).any(axis=1)
-        clusters = np.zeros(0, dtype=np.int64) if table.clusters is None else table.clusters[both]
-        scores = sm.Scores.of(table.scores[both, a], table.scores[both, b], clusters, bounded=matched.bounded)
-        share = scores.sizes / max(len(scores.first), 1)
-        ours = {}
-        for name, one in methods.items():
-            numbers = {column: float(one[column][h, pair]) for column in ("std_error", "ci_low", "ci_high")}
-            df = float(len(share) - 1) if one["method"] in ("cr0", "cr1", "cr3") else np.nan
-            if one["method"] == "cr2" and len(share) > 1:
-                df = bell_mccaffrey_df(share)
-            ours[name] = numbers | {"estimate": float(one["difference"][h, pair]), "df": df if len(scores.first) else np.nan}
-        return Unit(scores=scores, ours=ours, method=str(methods["default"]["method"]))
+        codes = np.zeros(0, dtype=np.int64) if table.clusters is None else table.clusters[both]
+        clusters = [codes] if crossing is None else [crossing.subsets[d,][codes] for d in range(len(names))]
+        scores = Scores.of(
+            table.scores[both, a], table.scores[both, b], clusters, bounded=matched.bounded,
+            weights=None if table.weights is None else table.weights[both],
+        )  # fmt: skip
+        columns = {"estimate": "difference"} | {name: name for name in _NUMBERS if name != "estimate"}
+        return Unit(
+            scores=scores, names=names, method=str(methods["default"]["method"]),
+            ours={
+                name: {column: float(one[key][h, pair]) for column, key in columns.items()} for name, one in methods.items()
+            },
+            negative={name: bool(one["negative"][h, pair]) for name, one in methods.items()},
+        )  # fmt: skip
 
     return _columns(unit, len(matched.tables) * n_pairs, matched.cluster or "", options)
 
@@ -140,12 +160,12 @@ def check_options(options: CrosscheckOptions, n_units: int) -> None:
         )
 
 
-def refuse_weights(weights: Any) -> None:
-    """Weights belong to the rows of a rate."""
-    if weights is not None:
+def refuse_no_cluster(cluster: Any, what: str) -> None:
+    """Without a clustering there is nothing to check."""
+    if cluster is None:
         raise MethodError(
-            "weights= belongs to the check of a rate, and factor= asks for differences, which take no weights here. Leave out one "
-            "of them; the weighted rate of each system is asked for with by= (on a cube, by keeping the systems' dim)."
+            f"crosscheck needs a clustering: the name of {what}, or a list of these where several are crossed, as "
+            "cluster=['doc_id', 'prompt_id']."
         )
 
 
@@ -187,7 +207,7 @@ def _columns(unit: Callable[[int], Unit], n_units: int, cluster: str, options: C
 
 def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
     """One estimator."""
-    n = {"n": len(unit.scores.first), "n_clusters": len(unit.scores.sizes)}
+    n = {"n": len(unit.scores.first), "n_clusters": unit.scores.n_clusters}
     if name in OURS:
         known = bool(n["n"])
         difference = 0.0 if known else np.nan
@@ -202,13 +222,17 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
         }  # fmt: skip
     if name == "against":
         theirs = theirs_of(options.against, options.contrast, paired=unit.scores.second is not None)
-        known_to_us = Known(scores=unit.scores, ours=unit.ours, confidence_level=options.confidence_level)
+        known_to_us = Known(
+            scores=unit.scores, names=unit.names, ours=unit.ours, negative=unit.negative,
+            confidence_level=options.confidence_level,
+        )  # fmt: skip
         seen, counterpart, note, should = reasons(theirs, known_to_us, options.tolerance)
         n = {"n": seen.n, "n_clusters": seen.n_clusters}
-        fitted = sm.normal(seen.estimate, seen.std_error, options.confidence_level)
-        if np.isfinite(seen.df):
-            half = float(special.stdtrit(seen.df, (1 + options.confidence_level) / 2)) * seen.std_error
-            fitted = dataclasses.replace(fitted, low=seen.estimate - half, high=seen.estimate + half, df=seen.df)
+        t = np.isfinite(seen.df)
+        fitted = (
+            sm.with_t(seen.estimate, seen.std_error, seen.df, options.confidence_level) if t
+            else sm.normal(seen.estimate, seen.std_error, options.confidence_level)
+        )  # fmt: skip
     else:
         fitted, counterpart = unit.fit(name, options.confidence_level), COUNTERPART[name]
         should, note = _expected(unit, name, fitted, options.confidence_level)
@@ -219,8 +243,9 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
 
 def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
     """The default beside the least squares of statsmodels: the estimate, and the error where it is CR2's."""
-    with_error = unit.method == "cr2" and not unit.scores.flat
-    beside, ours = "ols_cr2" if with_error else "ols_cluster_t", unit.ours["default"]
+    with_error = unit.method == "cr2" and not unit.scores.flat and not unit.negative["default"]
+    made = with_error or unit.scores.ways > 2  # statsmodels itself takes two clusterings
+    beside, ours = "ols_cr2" if made else "ols_cluster_t", unit.ours["default"]
     theirs = unit.fit(beside, options.confidence_level)
     if with_error:
         kept = ("estimate_difference", "relative_difference", "agrees")
@@ -261,21 +286,28 @@ def _own_note(unit: Unit, name: str) -> str:
         return "no scores"
     if name == "default":
         text = f"method={unit.method!r}"
+        if unit.negative[name] and not unit.scores.flat:
+            return f"{text}; {_NEGATIVE}, so only the estimate is compared"
         return text if unit.method.startswith("cr") else f"{text}, which statsmodels lacks: only the estimate is compared"
     if unit.scores.flat:
         return "no variance: the limits let each cluster count as one item" if unit.scores.second is None else (
             "no variance: one difference of the full span each way stands in"
         )  # fmt: skip
+    if unit.negative[name]:
+        return _NEGATIVE
     return "statsmodels has none (see ols_cr2); R's clubSandwich has" if name == "cr2" else ""
 
 
 def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) -> tuple[bool, str]:
     """Whether it should agree with its counterpart, and what else there is to say."""
+    scores, ours = unit.scores, unit.ours["cr1"]
     if fitted.problem:
         return False, fitted.problem
-    scores, ours = unit.scores, unit.ours["cr1"]
     if scores.flat:
         return False, "no variance: all clusters have the same mean, and an interval without width is no certainty"
+    if unit.negative[COUNTERPART[name]]:
+        what = f"is negative ({fitted.negative:.3g})" if fitted.negative < 0 else "is nothing but rounding"
+        return False, f"its variance over the crossed clusterings {what}; for ours the largest of their own stands in"
     paired = scores.second is not None
     parts = {
         "ols_cluster": "", "ols_cluster_t": "", "glm_binomial_cluster": "by the delta method from the logit",

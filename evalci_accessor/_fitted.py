@@ -25,7 +25,7 @@ class Theirs:
     kind : str
         Class of the model.
     estimate, std_error : float
-        On the scale of the scores where that can be told.
+        On the scale of the scores where that can be told; the error is nan where its variance is negative.
     df : float
         Degrees of freedom of the t quantile; nan under the normal one.
     n, n_clusters : int
@@ -76,8 +76,9 @@ def theirs_of(results: Any, contrast: Any, *, paired: bool) -> Theirs:
             f"against= is a {type(model).__name__}, which has no coefficients that could be a mean or a difference."
         )
     found = _Coefficients(results)
-    place, effect, error = found.named(contrast) if contrast is not None else found.likely(paired=paired)
-    estimate, std_error, scale = found.on_scale(place, effect, error, paired=paired)
+    with np.errstate(invalid="ignore"):  # a variance over crossed clusterings may be negative, and its root is nan
+        place, effect, error = found.named(contrast) if contrast is not None else found.likely(paired=paired)
+        estimate, std_error, scale = found.on_scale(place, effect, error, paired=paired)
     rows, trials = int(np.asarray(model.endog).shape[0]), np.asarray(getattr(model, "n_trials", 1))
     groups, n_clusters = _groups(results, rows)
     n = int(trials.sum()) if trials.ndim else rows  # counts of passes and failures

@@ -126,7 +126,7 @@ def diff_by_methods(matched: Matched, methods: Sequence[DiffMethod], confidence_
     refuse_single_items(matched, blocks)
     described, found = _described(matched, blocks), []
     for asked in methods:
-        method = resolve_diff_method(asked, binary=matched.binary, clustered=matched.cluster is not None)
+        method = resolve_diff_method(asked, binary=matched.binary, **matched.asked)
         out = described | {"method": method, "n_differing": described["n_differing"].copy()}
         _infer(
             blocks, out, method, alternative="two-sided", confidence_level=confidence_level, margin=margin, claim=claim,
@@ -135,6 +135,7 @@ def diff_by_methods(matched: Matched, methods: Sequence[DiffMethod], confidence_
         found.append(out)
     if found:
         warn_pairs(matched, blocks, found[-1]["method"], found[-1]["n_differing"], found[-1]["fallback"])
+        warn_variances(matched, found[-1]["negative"], found[-1]["short"])
     return found
 
 
@@ -265,7 +266,7 @@ def _infer(
 ) -> None:
     """Fill in interval, p-value and verdict of every pair; ``outside`` holds each group's simultaneous tail probability."""
     shape = out["difference"].shape
-    out |= {name: np.full(shape, np.nan) for name in _NUMBERS}
+    out |= {name: np.full(shape, np.nan) for name in (*_NUMBERS, "df")}
     out["verdict"] = np.full(shape, "", dtype=object)
     out |= {name: np.zeros(shape, dtype=bool) for name in ("fallback", "negative", "short")}
     check_resamples(n_resamples)
@@ -276,7 +277,7 @@ def _infer(
         )  # fmt: skip
         for name in (*_NUMBERS, "verdict", "fallback"):
             out[name][at] = getattr(result, name)
-        for name in ("n_differing", "negative", "short"):
+        for name in ("n_differing", "negative", "short", "df"):
             out[name][at] = np.concatenate([getattr(lot, name) for lot in lots])
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from evalci_accessor._fit_scores import Scores, not_nested
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import FloatArray, IntArray
 
 ESTIMATORS = (
     "ols_cluster", "ols_cluster_t", "ols_cr2", "glm_binomial_cluster", "gee_independence", "gee_independence_bias_reduced",
@@ -20,103 +20,7 @@ ESTIMATORS = (
 MAX_ROWS, MAX_CLUSTERS, MAX_CUBES = 1_000_000, 100_000, 1e11
 NEAREST_END = 1e-8  # where statsmodels' logit has no digits left
 _CTOL, _MAXITER = 1e-10, 500  # statsmodels' own are 1e-6 and 60
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scores:
-    """What is fitted: one score an item, or two of them, whose mean difference is asked for.
-
-    Parameters
-    ----------
-    first : ndarray of float, shape (n,)
-        No score is missing.
-    second : ndarray of float, shape (n,), or None
-        Of the other system on the same items.
-    codes : ndarray of int, shape (n,)
-        Cluster of each item, from 0 to G - 1, in rising order.
-    weights : ndarray of float, shape (n,), or None
-        Above 0, with a mean of 1; None where all are equal, and of two systems.
-    bounded : bool
-        Whether all scores lie in [0, 1].
-    """
-
-    first: FloatArray
-    second: FloatArray | None
-    codes: IntArray
-    weights: FloatArray | None = None
-    bounded: bool
-
-    @classmethod
-    def of(
-        cls,
-        first: FloatArray,
-        second: FloatArray | None,
-        clusters: IntArray,
-        *,
-        bounded: bool,
-        weights: FloatArray | None = None,
-    ) -> Scores:
-        """Scores with cluster codes of any kind, brought into the order of the clusters."""
-        codes = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
-        order = np.argsort(codes, kind="stable")
-        if weights is not None:
-            weights = weights[order] / weights.mean() if len(weights) and np.ptp(weights) > 0 else None
-        return cls(
-            first=first[order], second=None if second is None else second[order], codes=codes[order], weights=weights,
-            bounded=bounded,
-        )  # fmt: skip
-
-    @property
-    def mean_of(self) -> FloatArray:
-        """What the mean is of: the scores, or the differences of the items."""
-        return self.first if self.second is None else self.first - self.second
-
-    @property
-    def sizes(self) -> IntArray:
-        """Items in each cluster."""
-        return np.bincount(self.codes)
-
-    @property
-    def sums_of_weights(self) -> FloatArray:
-        """Weight of each cluster; its size without weights."""
-        return np.bincount(self.codes, weights=self.weights).astype(np.float64)
-
-    def average(self, values: FloatArray) -> float:
-        """Weighted mean."""
-        return float(values.mean()) if self.weights is None else float(self.weights @ values / self.weights.sum())
-
-    @property
-    def nearest_end(self) -> float:
-        """Distance of a mean from the nearer end of [0, 1]."""
-        sides = [self.first] if self.second is None else [self.first, self.second]
-        return min(min(self.average(side), self.average(1 - side)) for side in sides)
-
-    @property
-    def constant(self) -> bool:
-        """Whether what the mean is of never varies, by more than rounding."""
-        y = self.mean_of
-        scale = max(float(np.abs(one).max(initial=0.0)) for one in (self.first, y if self.second is None else self.second))
-        return bool(np.ptp(y) <= 8 * np.finfo(np.float64).eps * scale) if len(y) else True
-
-    @property
-    def flat(self) -> bool:
-        """Whether the clusters do not vary beyond their sizes, by more than rounding: a clustered variance is then 0."""
-        if not len(self.first):
-            return True
-        y = self.mean_of
-        left = y - self.average(y)
-        residual = np.bincount(self.codes, weights=left if self.weights is None else self.weights * left) / len(y)
-        scale = float(np.abs(y).max()) or 1.0
-        return self.constant or bool((residual**2).sum() <= (8 * np.finfo(np.float64).eps * scale) ** 2)
-
-    def stacked(self) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Response, design and clusters: a constant alone, or two rows an item and which of them is the first system's."""
-        if self.second is None:
-            return self.first, np.ones((len(self.first), 1)), self.codes
-        n = len(self.first)
-        y = np.stack([self.first, self.second], axis=1).ravel()
-        system = np.tile([1.0, 0.0], n)
-        return y, np.stack([np.ones(2 * n), system], axis=1), np.repeat(self.codes, 2)
+_WAYS = 2  # clusterings that statsmodels takes
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -130,6 +34,8 @@ class Fit:
         Degrees of freedom of its t quantile; nan under the normal one.
     correlation : float
         The exchangeable working correlation; nan elsewhere.
+    negative : float
+        The variance where, over crossed clusterings, it is negative, so that there is no error; else nan.
     problem : str
         Why the numbers are no good, or are none; empty where they are.
     """
@@ -140,13 +46,14 @@ class Fit:
     high: float = np.nan
     df: float = np.nan
     correlation: float = np.nan
+    negative: float = np.nan
     problem: str = ""
 
 
 def fit(estimator: str, scores: Scores, confidence_level: float) -> Fit:
     """One of the `ESTIMATORS` by statsmodels; its warnings and errors become words."""
     problem = why_not(estimator, scores)
-    if problem and not (estimator.startswith("ols") and len(scores.first)):
+    if problem.startswith("skipped") or (problem and not estimator.startswith("ols")):
         return Fit(problem=problem)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -156,7 +63,7 @@ def fit(estimator: str, scores: Scores, confidence_level: float) -> Fit:
             return Fit(problem=f"statsmodels failed: {type(error).__name__}: {error}")
     if problem:
         return dataclasses.replace(found, problem=problem)
-    if not found.problem and not np.isfinite([found.estimate, found.std_error]).all():
+    if not found.problem and not found.negative < 0 and not np.isfinite([found.estimate, found.std_error]).all():
         return Fit(problem="did not converge: the numbers are not finite")
     return found
 
@@ -166,6 +73,10 @@ def why_not(estimator: str, scores: Scores) -> str:
     n = len(scores.first)
     if not n:
         return "skipped: no scores"
+    if scores.ways > 1 and estimator.startswith("gee"):
+        return "skipped: GEE takes one clustering; name one of them alone for its rows"
+    if scores.ways > _WAYS and estimator != "ols_cr2":
+        return f"skipped: statsmodels takes {_WAYS} clusterings at most, and here are {scores.ways}"
     if scores.constant:
         return _no_variance(estimator, scores)
     if estimator.startswith("ols"):
@@ -235,12 +146,28 @@ def _least_squares(scores: Scores) -> Any:
 
 def _ols(scores: Scores, confidence_level: float, *, use_t: bool) -> Fit:
     # Always with t's degrees of freedom asked for, so that a later version's default does not matter.
-    results = _least_squares(scores).fit(cov_type="cluster", cov_kwds={"groups": scores.codes}, use_t=use_t)
+    results = _least_squares(scores).fit(cov_type="cluster", cov_kwds={"groups": scores.groups}, use_t=use_t)
+    variance = float(np.asarray(results.cov_params())[0, 0])
+    if variance < 0:
+        return Fit(estimate=float(results.params[0]), negative=variance)
     (low, high), *_ = np.asarray(results.conf_int(alpha=1 - confidence_level))
     return Fit(
         estimate=float(results.params[0]), std_error=float(results.bse[0]), low=float(low), high=float(high),
         df=float(results.df_resid_inference) if use_t else np.nan,
     )  # fmt: skip
+
+
+def _ols_cr2_by_parts(scores: Scores, confidence_level: float) -> Fit:
+    """CR2 of one clustering, or of several by inclusion and exclusion, with the fewest degrees of freedom of any."""
+    if scores.ways == 1:
+        return _ols_cr2(scores, confidence_level)
+    parts = scores.parts()
+    fits = {some: _ols_cr2(part, confidence_level) for some, part in parts.items()}
+    variance = sum(-((-1) ** len(some)) * fit.std_error**2 for some, fit in fits.items())
+    estimate, df = fits[0,].estimate, min(fits[place,].df for place in not_nested(parts))
+    if variance < 0:
+        return Fit(estimate=estimate, negative=variance)
+    return with_t(estimate, float(np.sqrt(variance)), df, confidence_level)
 
 
 def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
@@ -263,19 +190,17 @@ def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
     own, beside = norm - bread * along**2, bread * along  # of U'(I-H)U: the diagonal, and what it is made of off it
     trace = float(own.sum())
     squares = float((own**2).sum() + ((beside**2).sum() ** 2 - (beside**4).sum()) / bread**2)
-    estimate, df = float(results.params[0]), trace**2 / squares if squares > 0 else np.nan
-    half = float(special.stdtrit(df, (1 + confidence_level) / 2)) * error
-    return Fit(estimate=estimate, std_error=error, low=estimate - half, high=estimate + half, df=df)
+    return with_t(float(results.params[0]), error, trace**2 / squares if squares > 0 else np.nan, confidence_level)
 
 
 def _glm(scores: Scores, confidence_level: float) -> Fit:
     from statsmodels.genmod.families import Binomial
     from statsmodels.genmod.generalized_linear_model import GLM
 
-    y, design, codes = scores.stacked()
+    y, design, groups, weights = scores.stacked()
     # With one coefficient frequency weights give the same: they differ in the factor (N-1)/(N-K) alone, which is then 1.
-    model = GLM(y, design, family=Binomial(), var_weights=scores.weights)
-    results = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, tol=1e-12)
+    model = GLM(y, design, family=Binomial(), var_weights=weights)
+    results = model.fit(cov_type="cluster", cov_kwds={"groups": groups}, tol=1e-12)
     if not results.converged:
         return Fit(problem="did not converge")
     return _from_logit(results, confidence_level)
@@ -287,14 +212,22 @@ def _from_logit(results: Any, confidence_level: float) -> Fit:
     p = special.expit(np.cumsum(params))  # with two: of the second system, then of the first
     slope = p * (1 - p)
     gradient = slope if len(params) == 1 else np.array([slope[1] - slope[0], slope[1]])
-    estimate = float(p[0] if len(params) == 1 else p[1] - p[0])
-    return normal(estimate, float(np.sqrt(gradient @ cov @ gradient)), confidence_level)
+    estimate, variance = float(p[0] if len(params) == 1 else p[1] - p[0]), float(gradient @ cov @ gradient)
+    if variance < 0:
+        return Fit(estimate=estimate, negative=variance)
+    return normal(estimate, float(np.sqrt(variance)), confidence_level)
 
 
 def normal(estimate: float, std_error: float, confidence_level: float) -> Fit:
     """A fit with the normal quantile."""
     half = float(special.ndtri((1 + confidence_level) / 2)) * std_error
     return Fit(estimate=estimate, std_error=std_error, low=estimate - half, high=estimate + half)
+
+
+def with_t(estimate: float, std_error: float, df: float, confidence_level: float) -> Fit:
+    """A fit with t's quantile."""
+    half = float(special.stdtrit(df, (1 + confidence_level) / 2)) * std_error
+    return Fit(estimate=estimate, std_error=std_error, low=estimate - half, high=estimate + half, df=df)
 
 
 def gee(scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type: str, ddof_scale: int | None = None) -> Fit:
@@ -306,13 +239,13 @@ def gee(scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type
     from statsmodels.genmod.families import Binomial, Gaussian
     from statsmodels.genmod.generalized_estimating_equations import GEE
 
-    y, design, codes = scores.stacked()
+    y, design, codes, weights = scores.stacked()
     binomial = scores.bounded and scores.second is None
     # Convergence is judged by the size of the score function, so large scores are brought down by a power of two.
     unit = 1.0 if scores.bounded else float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1])))
     model = GEE(
         y / unit, design, groups=codes, family=Binomial() if binomial else Gaussian(),
-        cov_struct=Exchangeable() if exchangeable else Independence(), weights=scores.weights,
+        cov_struct=Exchangeable() if exchangeable else Independence(), weights=weights,
     )  # fmt: skip
     # The score function is a sum over all rows: near an end it is small everywhere, and it is never free of rounding.
     n = len(scores.first)
@@ -333,7 +266,7 @@ def gee(scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type
 _FITTERS: dict[str, Callable[[Scores, float], Fit]] = {
     "ols_cluster": lambda scores, level: _ols(scores, level, use_t=False),
     "ols_cluster_t": lambda scores, level: _ols(scores, level, use_t=True),
-    "ols_cr2": _ols_cr2,
+    "ols_cr2": _ols_cr2_by_parts,
     "glm_binomial_cluster": _glm,
     "gee_independence": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="robust"),
     "gee_independence_bias_reduced": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="bias_reduced"),

@@ -24,7 +24,7 @@ from evalci_accessor.exceptions import (
     MissingScoreWarning,
     PairingError,
 )
-from evalci_accessor.stats import _paired_laws, clustered
+from evalci_accessor.stats import clustered, difference, moments
 
 COLUMNS = list(_crosscheck.CROSSCHECK_COLUMNS)
 OURS, THEIRS = list(_crosscheck.OURS), list(crosscheck.ESTIMATORS)
@@ -433,50 +433,61 @@ def test_the_callers_data_stay_as_they_are():
 # What it is for: a variance of ours that is wrong
 
 
+def break_rates(monkeypatch, kind, more=1.00001):
+    """A variance of a mean that is a little too large."""
+    whole = moments.cr_variance
+    monkeypatch.setattr(moments, "cr_variance", lambda t, mo, k: whole(t, mo, k) * (more if k == kind else 1.0))
+
+
+def break_differences(monkeypatch, kind, **more):
+    """A variance of a difference, or its degrees of freedom, that is a little too large."""
+    whole = difference.pair_variance
+
+    def broken(t, which):
+        found = whole(t, which)
+        if which != kind:
+            return found
+        return dataclasses.replace(found, **{name: getattr(found, name) * factor for name, factor in more.items()})
+
+    monkeypatch.setattr(difference, "pair_variance", broken)
+
+
+def caught(answer):
+    return answer["estimator"][answer["should_agree"] & ~answer["agrees"]].tolist()
+
+
 @pytest.mark.parametrize("kind", ["cr0", "cr1", "cr2", "cr3"])
 def test_a_broken_variance_is_found(kind, monkeypatch):
-    whole = clustered.cr_variance
-    monkeypatch.setattr(
-        clustered, "cr_variance", lambda t, mo, k: whole(t, mo, k) * (1.00001 if k == kind else 1.0)
-    )  # fmt: skip
+    break_rates(monkeypatch, kind)
     answer = check(UNEVEN)
-    caught = set(answer["estimator"][answer["should_agree"] & ~answer["agrees"]])
-    assert caught == {name for name, ours in _crosscheck.COUNTERPART.items() if ours == kind and name != "gee_exchangeable"}
+    assert set(caught(answer)) == {
+        name for name, ours in _crosscheck.COUNTERPART.items() if ours == kind and name != "gee_exchangeable"
+    }
     assert not check(UNEVEN, tolerance=1e-3)["agrees"][answer["should_agree"]].eq(False).any()
 
 
 def test_broken_degrees_of_freedom_are_found(monkeypatch):
-    whole, of_shares = clustered.satterthwaite_df, _crosscheck.bell_mccaffrey_df
-    monkeypatch.setattr(clustered, "satterthwaite_df", lambda t, mo, k: whole(t, mo, k) * 1.00001)
-    answer = check(UNEVEN)
-    assert answer["estimator"][answer["should_agree"] & ~answer["agrees"]].tolist() == ["ols_cr2"]
-    monkeypatch.setattr(_crosscheck, "bell_mccaffrey_df", lambda share: 1.00001 * of_shares(share))
-    answer = check(PAIR, "doc", factor="model", item="item")
-    assert answer["estimator"][answer["should_agree"] & ~answer["agrees"]].tolist() == ["ols_cr2"]
+    whole = moments.satterthwaite_df
+    monkeypatch.setattr(moments, "satterthwaite_df", lambda t, mo, k: whole(t, mo, k) * 1.00001)
+    assert caught(check(UNEVEN)) == ["ols_cr2"]
+    break_differences(monkeypatch, "cr2", df=1.00001)
+    assert caught(check(PAIR, "doc", factor="model", item="item")) == ["ols_cr2"]
 
 
 def test_a_broken_default_of_wide_scores_is_found(monkeypatch):
     frame = UNEVEN.assign(score=UNEVEN["score"] * 7 - 2)
     assert row(check(frame), "default")["agrees"]
-    whole = clustered.cr_variance
-    monkeypatch.setattr(clustered, "cr_variance", lambda t, mo, k: whole(t, mo, k) * (1.00001 if k == "cr2" else 1.0))
-    answer = check(frame)
-    assert answer["estimator"][answer["should_agree"] & ~answer["agrees"]].tolist() == ["default", "ols_cr2"]
+    break_rates(monkeypatch, "cr2")
+    assert caught(check(frame)) == ["default", "ols_cr2"]
 
 
 @pytest.mark.parametrize("kind", ["cr0", "cr1", "cr2", "cr3"])
 def test_a_broken_variance_of_a_difference_is_found(kind, monkeypatch):
-    whole = _paired_laws.cr_law
-
-    def broken(t, which):
-        law, flat = whole(t, which)
-        more = 1.00001 if which == kind else 1.0
-        return type(law)(std_error=law.std_error * more, centre=law.centre, df=law.df, bound=law.bound), flat
-
-    monkeypatch.setattr("evalci_accessor.stats.difference.cr_law", broken)
+    break_differences(monkeypatch, kind, value=1.00001)
     answer = check(PAIR, "doc", factor="model", item="item")
-    caught = set(answer["estimator"][answer["should_agree"] & ~answer["agrees"]])
-    assert caught == {name for name, ours in _crosscheck.COUNTERPART.items() if ours == kind and name != "glm_binomial_cluster"}
+    assert set(caught(answer)) == {
+        name for name, ours in _crosscheck.COUNTERPART.items() if ours == kind and name != "glm_binomial_cluster"
+    }
 
 
 def test_a_broken_estimate_is_found(monkeypatch):
@@ -603,7 +614,8 @@ DIFFERENT = {
     "sizes": (lambda: OLS.fit(**clustered_by(np.arange(47) % 8)), "as many, but of other sizes"),
     "order": (lambda: OLS.fit(**clustered_by(CODED["code"].sample(frac=1, random_state=1))), "in the order of its rows"),
     "two ways": (
-        lambda: OLS.fit(**clustered_by(np.stack([CODED["code"], np.arange(47) % 3], axis=1))), "clustered two ways",
+        lambda: OLS.fit(**clustered_by(np.stack([CODED["code"], np.arange(47) % 3], axis=1))),
+        "it is clustered two ways, and 'cluster' alone is named here; name both in a list, as cluster=['cluster', ...]",
     ),
 }  # fmt: skip
 
@@ -719,8 +731,11 @@ def test_what_cannot_be_compared_is_refused(results, options, words):
 
 
 def test_other_refusals(cube):
-    with pytest.raises(MethodError, match="one clustering"):
-        check(UNEVEN, ["cluster"])
+    for obj in (UNEVEN, cube):
+        with pytest.raises(MethodError, match="needs a clustering"):
+            obj.evalci.crosscheck(None)
+        with pytest.raises(ClusterError, match="list of clusterings is empty"):
+            obj.evalci.crosscheck([])
     with pytest.raises(ClusterError, match="single cluster"):
         check(UNEVEN.assign(cluster="only"))
     with pytest.raises(AmbiguousNameError, match="'estimator'"):

@@ -11,16 +11,17 @@ import statsmodels.api as sm
 import xarray as xr
 from hypothesis import given
 from numpy.testing import assert_allclose
-from strategies import frame_of, pair_frame, quiet, score_frames
+from strategies import frame_of, pair_frame, paired_frames, quiet, score_frames
 
 from evalci_accessor import crosscheck
-from evalci_accessor.exceptions import MethodError, WeightError
+from evalci_accessor.exceptions import WeightError
 
 REFERENCE = Path(__file__).parent / "reference"
 GEEPACK = json.loads((REFERENCE / "geepack.json").read_text(encoding="utf-8"))["data"]
 PACKAGES = json.loads((REFERENCE / "other_packages.json").read_text(encoding="utf-8"))
 CLUBSANDWICH = json.loads((REFERENCE / "clubsandwich.json").read_text(encoding="utf-8"))["data"]
 WEIGHTS = json.loads((REFERENCE / "weights.json").read_text(encoding="utf-8"))
+SURVEY = json.loads((REFERENCE / "pair_weights.json").read_text(encoding="utf-8"))
 UNEVEN = frame_of([3, 9, 1, 4, 0, 6, 2, 7], [4, 10, 5, 4, 3, 6, 6, 9])
 
 
@@ -119,15 +120,6 @@ def test_sandwich_survey_and_lme4(name):
     assert_allclose(weight.sum() ** -0.5, data["lmer"]["se"], rtol=1e-5)
 
 
-def test_two_ways_of_sandwich_are_three_of_ours():
-    data = PACKAGES["two_way"]
-    frame = pd.DataFrame({"score": data["y"], "g": data["g"], "h": data["h"]})
-    frame["both"] = frame["g"] * 100 + frame["h"]
-    ours = [quiet(frame.evalci.cluster_ci, name, method="cr1")["std_error"].item() ** 2 for name in ("g", "h", "both")]
-    assert_allclose(ours, data["terms"], rtol=1e-10)
-    assert_allclose(ours[0] + ours[1] - ours[2], data["vcovCL"], rtol=1e-10)
-
-
 # CR2, which statsmodels lacks
 
 
@@ -210,14 +202,12 @@ def test_weights_by_key_and_on_cubes(cube):
     )  # fmt: skip
 
 
-def test_weights_of_a_comparison_are_refused(cube):
-    pair = pair_frame(both=[2, 5], only_a=[1, 2], only_b=[1, 0], neither=[0, 1]).assign(w=1.0)
-    with pytest.raises(MethodError, match=r"weights= belongs to the check of a rate.*by="):
-        check(pair, "doc", factor="model", item="item", weights="w")
-    with pytest.raises(MethodError, match="weights= belongs to the check of a rate"):
-        cube.evalci.crosscheck("doc_id", factor="model", weights="latency_s")
+def test_bad_weights_are_refused():
     with pytest.raises(WeightError):
         check(UNEVEN.assign(w=-1.0), weights="w")
+    pair = pair_frame(both=[2, 5], only_a=[1, 2], only_b=[1, 0], neither=[0, 1])
+    with pytest.raises(WeightError, match="more than one weight"):
+        check(pair.assign(w=1.0 + np.arange(len(pair))), "doc", factor="model", item="item", weights="w")
 
 
 @given(score_frames(fractional=True))
@@ -225,6 +215,106 @@ def test_any_weights_agree_where_they_should(frame):
     answer = check(frame.assign(w=1.0 + np.arange(len(frame)) % 7), "doc", by="model", weights="w")
     shown = answer[~answer["note"].str.contains("cannot be in a cluster|did not converge|not finite")]
     assert (shown["agrees"] == shown["should_agree"])[shown["estimator"] != "gee_exchangeable"].all()
+
+
+# Weights of a comparison
+
+
+PAIR = pair_frame(both=[2, 5, 0, 3, 1, 6], only_a=[1, 2, 0, 2, 1, 0], only_b=[1, 0, 1, 1, 0, 3], neither=[0, 1, 2, 0, 2, 1])
+OF = {"cluster": "doc", "factor": "model", "item": "item", "weights": "w", "pairs": [("A", "B")]}
+
+
+def weighted_pair(seed=0):
+    weights = np.random.default_rng(seed).lognormal(size=PAIR["item"].nunique())
+    return PAIR.assign(w=weights[PAIR["item"]])
+
+
+def test_weighted_differences_agree_where_they_should():
+    frame = weighted_pair()
+    answer = check(frame, **OF)
+    assert (answer["agrees"] == answer["should_agree"]).all()
+    skipped = answer["note"].str.startswith("skipped")
+    assert answer["estimator"][skipped].tolist() == ["gee_independence_bias_reduced", "gee_exchangeable"]
+    for name in ("ols_cluster", "ols_cluster_t", "ols_cr2", "gee_independence"):
+        assert abs(row(answer, name)["relative_difference"]) < 1e-10
+        assert abs(row(answer, name)["estimate_difference"]) < 1e-10
+    n, glm = frame["item"].nunique(), row(answer, "glm_binomial_cluster")
+    assert_allclose((1 + glm["relative_difference"]) ** 2, (2 * n - 1) / (2 * n - 2), rtol=1e-8)
+    for name in ("cr0", "cr1", "cr2", "cr3", "default"):
+        method = "auto" if name == "default" else name
+        want = quiet(frame.evalci.diff_ci, **(OF | {"factor": "model"}), method=method).iloc[0]
+        ours = row(answer, name)[["estimate", "std_error", "ci_low", "ci_high"]].astype(float)
+        assert_allclose(ours, want[["difference", "std_error", "ci_low", "ci_high"]].astype(float), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", SURVEY["data"])
+def test_weighted_differences_are_those_of_survey(kind):
+    data = SURVEY["data"][kind]
+    frame = pd.concat(
+        pd.DataFrame({"score": data[name.lower()], "model": name, "doc": SURVEY["g"], "item": range(30), "w": SURVEY["w"]})
+        for name in "AB"
+    )
+    answer = check(frame, **OF)
+    assert (answer["agrees"] == answer["should_agree"]).all()
+    for name in ("cr1", "ols_cluster_t"):
+        got = row(answer, name)
+        assert_allclose([got["estimate"], got["std_error"]], [data["clustered"][key] for key in ("estimate", "se")], rtol=1e-8)
+        assert_allclose([got["ci_low"], got["ci_high"]], data["glm"]["ci"], rtol=1e-8)
+
+
+def test_weighted_differences_by_least_squares_of_the_items():
+    frame = weighted_pair()
+    wide = frame.pivot(index=["item", "doc", "w"], columns="model", values="score").reset_index()
+    model = sm.WLS((wide["A"] - wide["B"]).to_numpy(float), np.ones(len(wide)), weights=wide["w"])
+    results = model.fit(cov_type="cluster", cov_kwds={"groups": wide["doc"].to_numpy()}, use_t=True)
+    answer = check(frame, against=results, **OF)
+    ours, theirs = row(answer, "cr1"), row(answer, "against")
+    assert_allclose([ours["estimate"], ours["std_error"], ours["df"]], [results.params[0], results.bse[0], 5], rtol=1e-10)
+    assert theirs["agrees"]
+    assert theirs["note"] == ""
+    plain = model.fit(cov_type="HC0")
+    assert "takes the items as independent" in row(check(frame, against=plain, **OF), "against")["note"]
+
+
+def test_a_weighted_model_of_two_rows_an_item():
+    frame = weighted_pair()
+    exog = np.stack([np.ones(len(frame)), frame["model"] == "A"], axis=1).astype(float)
+    model = sm.WLS(frame["score"].to_numpy(float), exog, weights=frame["w"])
+    got = row(check(frame, against=model.fit(cov_type="cluster", cov_kwds={"groups": frame["doc"].to_numpy()}), **OF), "against")
+    assert "further factor (N-1)/(N-K)" in got["note"]
+    for cov_type in ("nonrobust", "HC0", "HC3"):
+        assert "as measured on different ones" in row(check(frame, against=model.fit(cov_type=cov_type), **OF), "against")["note"]
+    other = sm.WLS(frame["score"].to_numpy(float), exog, weights=frame["w"] ** 2).fit()
+    assert "other weights than those given here" in row(check(frame, against=other, **OF), "against")["note"]
+
+
+def test_items_of_weight_0_are_absent_and_the_scale_of_item_weights_does_not_matter():
+    frame = weighted_pair()
+    frame["w"] = frame["w"].where(frame["item"] % 4 > 0, 0.0)
+    want, there = check(frame, **OF).drop(columns="note"), frame["w"] > 0
+    got = check(frame[there].assign(w=frame["w"][there] * 1e6), **OF).drop(columns="note")
+    pd.testing.assert_frame_equal(got, want, rtol=1e-9, atol=1e-12)
+    equal = check(PAIR.assign(w=3.0), **OF)
+    assert (equal["agrees"] == equal["should_agree"]).all()
+    assert row(equal, "gee_exchangeable")["agrees"]  # equal weights are none
+
+
+def test_weighted_differences_on_cubes(cube):
+    traffic = xr.DataArray(np.arange(cube.sizes["item"]) % 4, dims="item")
+    flat = cube["score"].assign_coords(traffic=traffic).to_dataframe().reset_index()
+    want = check(flat, "doc_id", factor="model", item="item", weights="traffic")
+    assert (want["agrees"] == want["should_agree"]).all()
+    got = quiet(cube.assign(traffic=traffic).evalci.crosscheck, "doc_id", factor="model", weights="traffic")
+    got = got.to_dataframe().reset_index().sort_values("pair", kind="stable").reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        got[list(want)].drop(columns="note"), want.drop(columns="note"), check_dtype=False, rtol=1e-9, atol=1e-12
+    )  # fmt: skip
+
+
+@given(paired_frames(fractional=True))
+def test_any_weighted_differences_agree_where_they_should(frame):
+    answer = check(frame.assign(w=1.0 + frame["item"] % 3), "doc", factor="model", item="item", weights="w")
+    assert (answer["agrees"] == answer["should_agree"])[answer["estimator"] != "glm_binomial_cluster"].all()
 
 
 def test_what_statsmodels_makes_of_weights():

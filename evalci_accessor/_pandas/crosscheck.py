@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_weights, refuse_without_factor
+from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_no_cluster, refuse_without_factor
 from evalci_accessor._ids import encode
 from evalci_accessor._options import CrosscheckOptions
 from evalci_accessor._pandas.columns import Frame, clusterings_of
 from evalci_accessor._pandas.pairs import find_columns, read_pairs
-from evalci_accessor._pandas.reduce import add_up, read_rows
+from evalci_accessor._pandas.reduce import add_up_crossed, read_rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats._validate import FloatArray, IntArray
 
 
@@ -37,13 +36,11 @@ def crosscheck(
     options: CrosscheckOptions,
 ) -> pd.DataFrame:
     """Estimators side by side, as the accessor's method of that name."""
-    if cluster is None or isinstance(cluster, list):
-        raise MethodError("crosscheck takes one clustering, by the name of a column or index level, or as an array.")
+    refuse_no_cluster(cluster, "a column or index level, or an array")
     if factor is None:
         refuse_without_factor(item, pairs, baseline, sample)
         return _rates(data, cluster, score, by, weights, nan_policy, options)
-    refuse_weights(weights)
-    found = find_columns(data, factor, item, cluster, sample, score, by)
+    found = find_columns(data, factor, item, cluster, sample, score, by, weights)
     paired = read_pairs(data, found, baseline, pairs, unmatched, nan_policy, CROSSCHECK_COLUMNS, averages=True)
     matched = paired.matched
     columns = differences(matched, options)
@@ -59,17 +56,19 @@ def _rates(
 ) -> pd.DataFrame:
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, CROSSCHECK_COLUMNS)
-    (column,) = clusterings_of(data, cluster, score)
-    sample = add_up(data, rows, column)
-    scores, codes = rows.kept(rows.scores), rows.kept(encode(column.values, column.name, lookalikes=False).codes)
+    columns = clusterings_of(data, cluster, score)
+    sample = add_up_crossed(data, rows, columns)
+    counted = {one.cluster for one in sample.clusterings}  # without those that lie within another
+    encoded = [encode(column.values, column.name, lookalikes=False) for column in columns if column.name in counted]
+    scores, codes = rows.kept(rows.scores), [rows.kept(one.codes) for one in encoded]
     weight = None if rows.weights is None else rows.kept(rows.weights)
     groups = np.zeros(len(scores), dtype=np.int64) if rows.groups is None else rows.kept(rows.groups.codes)
     order = np.argsort(groups, kind="stable")
     ends = np.searchsorted(groups[order], np.arange(rows.n_groups + 1))
 
-    def rows_of(h: int) -> tuple[FloatArray, IntArray, FloatArray | None]:
+    def rows_of(h: int) -> tuple[FloatArray, list[IntArray], FloatArray | None]:
         at = order[ends[h] : ends[h + 1]]
-        return scores[at], codes[at], None if weight is None else weight[at]
+        return scores[at], [one[at] for one in codes], None if weight is None else weight[at]
 
     return _tall(dict(keys), rates(sample, rows_of, options), rows.n_groups)
 

@@ -19,7 +19,7 @@ class CrosscheckFrameMethods:
 
     def crosscheck(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         score: Spec = "score",
         by: Specs | None = None,
@@ -40,15 +40,18 @@ class CrosscheckFrameMethods:
 
         Parameters
         ----------
-        cluster : label or array_like
+        cluster : label, array_like or list of these
             What the items share: a document, a conversation, a template. A column, an index level, a Series with the
-            frame's index, or an array by position. Ids may have any dtype: statsmodels sees codes.
+            frame's index, or an array by position. Ids may have any dtype: statsmodels sees codes. A list, as
+            ``["doc_id", "prompt_id"]``, is of crossed clusterings; one whose clusters each lie within one of another's is left out
+            with a warning, as in `cluster_ci`.
         score : label or array_like, default "score"
             The scores, numbers or booleans. Fractions are welcome.
         by : label, array_like or list of these, optional
             Check within each distinct key. (The xarray accessor's ``dim`` has the opposite sense: it names what is reduced.)
         weights : label or array_like, optional
-            Weights >= 0 of the rows, as in `cluster_ci`; a row of weight 0 is absent. Not with ``factor``.
+            Weights >= 0 of the rows, as in `cluster_ci`, or with ``factor`` of the items, as in `diff_ci`; a row of weight 0 is
+            absent.
         factor : label or array_like, optional
             What tells systems apart: the differences of `diff_ci` are checked then, and not the means of `cluster_ci`.
         item, pairs, baseline, sample, unmatched
@@ -74,8 +77,8 @@ class CrosscheckFrameMethods:
             ``std_error``, ``ci_low``, ``ci_high``, ``df`` (of t's quantile; nan under the normal one), ``compared_with``,
             ``estimate_difference`` (theirs minus ours), ``relative_difference`` (of the standard errors: theirs over ours,
             minus 1), ``agrees``, ``should_agree`` (whether theory says so; a row that should not says why in its note),
-            ``tolerance``, ``note``, ``n`` and ``n_clusters`` (of ``"against"`` the rows and clusters of the model), ``cluster``,
-            ``confidence_level``.
+            ``tolerance``, ``note``, ``n`` and ``n_clusters`` (of ``"against"`` the rows and clusters of the model; of crossed
+            clusterings the fewest), ``cluster``, ``confidence_level``.
 
             Ours are ``"cr0"``, ``"cr1"``, ``"cr2"`` and ``"cr3"``, with which theirs are compared, and ``"default"``, whose
             estimate is compared with that of OLS (its error too, where the default is CR2). Theirs are ``"ols_cluster"``
@@ -110,7 +113,13 @@ class CrosscheckFrameMethods:
         the scale of the scores; there the working correlation cancels, and GLM's further factor :math:`(N-1)/(N-K)` shows.
         The scores of a rate beyond [0, 1] go without the GLM, and through GEE without the logit. Weights make OLS WLS, and go to
         GLM as ``var_weights`` (``freq_weights`` give the same for a constant) and to GEE as ``weights``, but not to its
-        bias-reduced and exchangeable kinds, which read them wrongly in statsmodels 0.15.
+        bias-reduced and exchangeable kinds, which read them wrongly in statsmodels 0.15; of a difference an item's weight goes to
+        its difference, and to both its rows.
+
+        Over two crossed clusterings OLS and GLM have :math:`V_a + V_b - V_{ab}`, each term with its own :math:`G/(G-1)`, which is
+        ours, and t the fewest clusters less 1; ``"ols_cr2"`` is that sum of one-way CR2, with the fewest degrees of freedom of any.
+        The sum may be negative: statsmodels then has no error, while ours is the largest of the clusterings' own, so they should
+        not agree. GEE takes one clustering, and OLS and GLM at most two, so of three only ``"ols_cr2"`` is left.
 
         Where all scores are equal a logit does not exist and nothing varies; statsmodels may call that converged and show
         an error, so no numbers of GLM and GEE are shown. GEE is skipped above 1,000,000 rows or 100,000 clusters of a key, and
@@ -121,6 +130,9 @@ class CrosscheckFrameMethods:
         ----------
         Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage
         samples. Survey Methodology 28, 169-181.
+
+        Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of Business
+        & Economic Statistics 29, 238-249. https://doi.org/10.1198/jbes.2010.07136
 
         Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human Resources
         50, 317-372. https://doi.org/10.3368/jhr.50.2.317
@@ -188,7 +200,7 @@ class CrosscheckSeriesMethods:
 
     def crosscheck(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         by: Specs | None = None,
         weights: Spec | None = None,
@@ -208,8 +220,8 @@ class CrosscheckSeriesMethods:
 
         Parameters
         ----------
-        cluster : label or array_like
-            An index level, a Series with the same index, or an array by position.
+        cluster : label, array_like or list of these
+            An index level, a Series with the same index, or an array by position; of crossed clusterings a list.
         by, weights, factor, item, pairs, baseline, sample, against, contrast, confidence_level, tolerance, unmatched, nan_policy
             As in `DataFrameAccessor.crosscheck`, whose formulas, assumptions and sources hold here too.
 

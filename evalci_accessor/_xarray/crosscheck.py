@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_weights, refuse_without_factor
+from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_no_cluster, refuse_without_factor
 from evalci_accessor._ids import encode
 from evalci_accessor._options import CrosscheckOptions
 from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor._xarray.dims import Cube, Dims, find, named_dims, score_of
+from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.match import read_pairs
 from evalci_accessor._xarray.parts import find_parts
-from evalci_accessor._xarray.reduce import add_up, codes_of, ids_of, read_cells
-from evalci_accessor.exceptions import AmbiguousNameError, MethodError
+from evalci_accessor._xarray.reduce import add_up_crossed, codes_of, ids_of, read_cells
+from evalci_accessor.exceptions import AmbiguousNameError
 from evalci_accessor.stats._validate import FloatArray, IntArray
 
 
@@ -37,13 +37,11 @@ def crosscheck(
     options: CrosscheckOptions,
 ) -> xr.Dataset:
     """Estimators side by side, as the accessor's method of that name."""
-    if cluster is None:
-        raise MethodError("crosscheck takes one clustering: the name of a coordinate or variable, or a DataArray.")
+    refuse_no_cluster(cluster, "a coordinate or variable, or a DataArray")
     if factor is None:
         refuse_without_factor(item, pairs, baseline, sample)
         return _rates(data, cluster, score, dim, weights, nan_policy, options)
-    refuse_weights(weights)
-    parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True)
+    parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True, weights=weights)
     paired = read_pairs(parts, baseline, pairs, unmatched, nan_policy)
     sides = {f"{paired.factor}_{side}": paired.labels(paired.matched.pairs[:, k]) for k, side in enumerate("ab")}
     return _wrap(paired.score, paired.kept, paired.shape, differences(paired.matched, options), sides)
@@ -52,20 +50,22 @@ def crosscheck(
 def _rates(
     data: Cube, cluster: Any, score: Any, dim: Dims, weights: Any, nan_policy: NanPolicy, options: CrosscheckOptions
 ) -> xr.Dataset:
-    scores, clustering = score_of(data, score), find(data, cluster, "cluster")
-    if isinstance(cluster, str) and isinstance(score, str) and cluster == score:
-        raise MethodError(f"cluster={cluster!r} is the score itself; name what the items share, such as a document's id.")
-    reduced = named_dims(scores.array, dim, clustering.array.dims)
-    reduced = tuple(sorted(reduced, key=lambda d: d not in clustering.array.dims))
+    scores, clusterings = score_of(data, score), clusterings_of(data, cluster, score)
+    along = [d for one in clusterings for d in one.array.dims]
+    reduced = tuple(sorted(named_dims(scores.array, dim, along), key=lambda d: d not in along))
     weight = None if weights is None else find(data, weights, "weights")
     cells = read_cells(scores, reduced, weight, nan_policy)
-    sample = add_up(cells, clustering)
-    codes = codes_of(cells, clustering, encode(ids_of(clustering.array), clustering.name, lookalikes=False).codes)
+    sample = add_up_crossed(cells, clusterings)
+    counted = {one.cluster for one in sample.clusterings}  # without those that lie within another
+    codes = [
+        codes_of(cells, one, encode(ids_of(one.array), one.name, lookalikes=False).codes)
+        for one in clusterings if one.name in counted
+    ]  # fmt: skip
 
-    def rows_of(h: int) -> tuple[FloatArray, IntArray, FloatArray | None]:
-        values, own = cells.values[h].astype(np.float64), codes[h if len(codes) > 1 else 0]
+    def rows_of(h: int) -> tuple[FloatArray, list[IntArray], FloatArray | None]:
+        values, own = cells.values[h].astype(np.float64), [one[h if len(one) > 1 else 0] for one in codes]
         keep = slice(None) if cells.keep is None else cells.keep[h]
-        return values[keep], own[keep], None if cells.weights is None else cells.weights[h][keep]
+        return values[keep], [one[keep] for one in own], None if cells.weights is None else cells.weights[h][keep]
 
     return _wrap(scores.array, cells.kept, cells.shape, rates(sample, rows_of, options), {})
 

@@ -20,7 +20,7 @@ class CrosscheckDatasetMethods:
 
     def crosscheck(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         score: Spec = "score",
         dim: Dims = None,
@@ -41,15 +41,18 @@ class CrosscheckDatasetMethods:
 
         Parameters
         ----------
-        cluster : name or DataArray
-            What the items share: a coordinate or variable along one or several dims of the scores.
+        cluster : name, DataArray or list of these
+            What the items share: a coordinate or variable along one or several dims of the scores. A list, as
+            ``["doc_id", "prompt_id"]``, is of crossed clusterings; one whose clusters each lie within one of another's is left out
+            with a warning, as in `cluster_ci`.
         score : name or DataArray, default "score"
             The scores, numbers or booleans. Fractions are welcome.
         dim : name, list of names or ..., optional
-            What is reduced; every other dim is kept. By default the dims of ``cluster``, or of the items of a comparison.
-            (The frame's ``by`` has the opposite sense: it names what is kept.)
+            What is reduced; every other dim is kept. By default the dims of ``cluster`` (of a list, those of all), or of the items
+            of a comparison. (The frame's ``by`` has the opposite sense: it names what is kept.)
         weights : name or DataArray, optional
-            Weights >= 0, along any dims of the scores; a cell of weight 0 is absent. Not with ``factor``.
+            Weights >= 0, along any dims of the scores, or with ``factor`` of the items, as in `diff_ci`; a cell of weight 0 is
+            absent.
         factor : name or DataArray, optional
             The dim along which systems lie, or a coordinate along it: the differences of `diff_ci` are checked then, and not
             the means of `cluster_ci`.
@@ -78,11 +81,16 @@ class CrosscheckDatasetMethods:
         With :math:`r_g = (s_g - p\,m_g)/M` and :math:`h_g = m_g/M`: clustered OLS and GLM have
         :math:`G/(G-1) \sum r_g^2`, CR2 from what OLS holds :math:`\sum r_g^2/(1-h_g)`, GEE with independence
         :math:`\sum r_g^2`, bias-reduced :math:`\sum r_g^2/(1-h_g)^2`. The exchangeable working correlation estimates another
-        mean unless all clusters are equally large. GEE is skipped above 1,000,000 rows or 100,000 clusters of a cell of the
+        mean unless all clusters are equally large. Over two crossed clusterings OLS and GLM have :math:`V_a + V_b - V_{ab}`, CR2
+        is that sum of one-way ones, and GEE takes one clustering only; of three statsmodels takes none. A negative sum leaves
+        statsmodels without an error. GEE is skipped above 1,000,000 rows or 100,000 clusters of a cell of the
         answer, and bias-reduced where the cubes of the cluster sizes add up to more than 1e11.
 
         References
         ----------
+        Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of Business
+        & Economic Statistics 29, 238-249. https://doi.org/10.1198/jbes.2010.07136
+
         Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. Biometrika 73, 13-22.
         https://doi.org/10.1093/biomet/73.1.13
 
@@ -126,7 +134,7 @@ class CrosscheckDataArrayMethods:
 
     def crosscheck(
         self,
-        cluster: Spec,
+        cluster: Specs,
         *,
         dim: Dims = None,
         weights: Spec | None = None,
@@ -146,8 +154,8 @@ class CrosscheckDataArrayMethods:
 
         Parameters
         ----------
-        cluster : name or DataArray
-            A coordinate of the scores, or an array along one or several of their dims.
+        cluster : name, DataArray or list of these
+            A coordinate of the scores, or an array along one or several of their dims; of crossed clusterings a list.
         dim, weights, factor, item, pairs, baseline, sample, against, contrast, confidence_level, tolerance, unmatched, nan_policy
             As in `DatasetAccessor.crosscheck`, whose formulas, assumptions and sources hold here too.
 

@@ -267,6 +267,11 @@ class Prepared:
     negative: BoolArray
     short: BoolArray
 
+    @property
+    def df(self) -> FloatArray:
+        """Degrees of freedom of the t quantile, shape (P,); nan under any other law."""
+        return self.law.df if isinstance(self.law, PivotLaw) else np.full(len(self.flat), np.nan)
+
 
 def prepare(t: PairTotals, method: str, *, both: FloatArray | None = None, replicates: FloatArray | None = None) -> Prepared:
     """What the method needs of the totals of some pairs."""
