@@ -295,7 +295,9 @@ def _own_note(unit: Unit, name: str) -> str:
         )  # fmt: skip
     if unit.negative[name]:
         return _NEGATIVE
-    return "statsmodels has none (see ols_cr2); R's clubSandwich has" if name == "cr2" else ""
+    if name != "cr2":
+        return ""
+    return "statsmodels has none (see ols_cr2)" + ("; R's clubSandwich has" if unit.scores.ways == 1 else "")
 
 
 def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) -> tuple[bool, str]:

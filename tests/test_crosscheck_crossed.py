@@ -16,7 +16,13 @@ from numpy.testing import assert_allclose
 from strategies import quiet
 
 from evalci_accessor import _crosscheck, crosscheck
-from evalci_accessor.exceptions import CrossedVarianceWarning, EvalCIWarning, MethodError, NestedClustersWarning
+from evalci_accessor.exceptions import (
+    CrossedVarianceWarning,
+    EvalCIWarning,
+    MethodError,
+    MissingClusterError,
+    NestedClustersWarning,
+)
 from evalci_accessor.stats import crossed, pair_variance
 
 SANDWICH = json.loads((Path(__file__).parent / "reference" / "crossed.json").read_text(encoding="utf-8"))["data"]
@@ -65,6 +71,7 @@ def made(seed=0, n_docs=9, n_prompts=6, models=("a", "b"), lost=0.2):
 
 
 PAIR = {"factor": "model", "item": "item"}
+ONE = made().query("model == 'a'").reset_index(drop=True)
 
 
 @pytest.mark.parametrize("weights", [None, "w"])
@@ -274,6 +281,29 @@ def test_a_negative_variance_of_a_model_is_named():
     assert "is negative, so that it has no error; ours over the crossed clusterings is negative" in got["note"]
 
 
+def test_groups_without_scores():
+    frame = pd.concat([made(), made(models=["c"]).assign(score=np.nan)])
+    answer = check(frame, by="model", nan_policy="omit")
+    empty = answer[answer["model"] == "c"]
+    assert (empty[["n", "n_clusters"]] == 0).all(axis=None)
+    assert empty["estimate"].isna().all()
+    assert not empty["agrees"].any()
+    rest = answer[answer["model"] != "c"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(rest, check(made(), by="model"), rtol=1e-9)
+
+
+def test_ids_of_any_kind_and_missing_ones():
+    want = check(ONE).drop(columns="note")
+    days = pd.to_datetime("2026-01-01") + pd.to_timedelta(ONE["prompt"], unit="D")
+    other = ONE.assign(doc=pd.Categorical(ONE["doc"]), prompt=days)
+    pd.testing.assert_frame_equal(check(other).drop(columns="note"), want, rtol=1e-9)
+    lacking = ONE.assign(prompt=ONE["prompt"].astype("Int64").where(ONE.index != 4), score=ONE["score"].astype(float))
+    with pytest.raises(MissingClusterError):
+        check(lacking)
+    lacking.loc[4, "score"] = np.nan
+    pd.testing.assert_frame_equal(check(lacking, nan_policy="omit"), check(ONE.drop(index=4)), rtol=1e-9)
+
+
 def test_nothing_that_varies():
     answer = check(NEGATIVE.assign(score=1))
     assert not answer["agrees"][answer["package"] == "statsmodels"].any()
@@ -350,7 +380,6 @@ def test_broken_crossed_degrees_of_freedom_are_found(monkeypatch):
 
 # A model of the caller's
 
-ONE = made().query("model == 'a'").reset_index(drop=True)
 OLS = smf.ols("score ~ 1", ONE)
 
 
