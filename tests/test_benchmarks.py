@@ -57,6 +57,12 @@ def weighted() -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
+def crossed() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("crossed")
+
+
+@pytest.fixture(scope="module")
 def speed() -> Iterator[ModuleType]:
     yield from _load("speed")
 
@@ -344,6 +350,61 @@ def test_the_default_keeps_its_level_under_weights(weighted):
     assert own.loc[null, "missed"].max() <= weighted.LIMIT == 0.075
     page = weighted.summary(frame, "python benchmarks/weighted.py")
     assert page == weighted.TABLE.read_text(encoding="utf-8")
+
+
+# -- crossed clusterings -----------------------------------------------------------------------------------------------
+
+
+def test_crossed_draws_have_the_stated_rate_and_variance(crossed):
+    cell = crossed.Cell("rate", "20 x 10, 3 each", "cells", 0.8)
+    rng = np.random.default_rng(1)
+    at = crossed.places(cell, rng)
+    assert [len(np.unique(ids)) for ids in at] == [20, 10]
+    z = crossed.latent(cell, at, 4_000, rng)
+    assert z.var() == pytest.approx(1, abs=0.03)
+    assert (z[:, 0] * z[:, 1]).mean() == pytest.approx(sum(crossed.EFFECTS["cells"]), abs=0.06)  # one cell
+    assert (z[:, 0] * z[:, 3]).mean() == pytest.approx(crossed.EFFECTS["cells"][0], abs=0.06)  # one document
+
+
+def test_crossed_coverage_is_that_of_the_accessor(crossed):
+    cell = crossed.Cell("difference", "10 x 5", "both", 0.8)
+    records = {r["method"]: r for r in crossed.simulate(cell, 6, seed=3)}
+    rng = np.random.default_rng(cell.seed(3))
+    at = crossed.places(cell, rng)
+    shared = np.sqrt(crossed._SHARED) * rng.standard_normal((6, 50))
+    own = [shared + np.sqrt(1 - crossed._SHARED) * crossed.latent(cell, at, 6, rng) for _ in range(2)]
+    frame = pd.DataFrame({"model": ["a"] * 50 + ["b"] * 50, "item": [*range(50)] * 2, "doc": [*at[0]] * 2, "prompt": [*at[1]] * 2})
+    for method, name in (("auto", "default"), ("cr2", "cr2")):
+        width = []
+        for k in range(6):
+            frame["score"] = (np.concatenate([own[0][k], own[1][k]]) < crossed.ndtri(0.8)).astype(int)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                one = frame.evalci.diff_ci("model", item="item", cluster=["doc", "prompt"], method=method).iloc[0]
+            width.append(one.ci_high - one.ci_low)
+        assert records[name]["width"] == pytest.approx(np.mean(width), rel=1e-9)
+
+
+def test_crossed_runs_in_any_number_of_processes_and_in_parts(crossed, tmp_path, capsys):
+    one, two, page = tmp_path / "one.csv", tmp_path / "two.csv", tmp_path / "page.md"
+    options = ["--quick", "--table", str(page), "--processes", "1"]
+    crossed.main([*options, "--output", str(one)])
+    assert capsys.readouterr().out.strip() == page.read_text(encoding="utf-8").strip()
+    for kind in ("rate", "difference"):
+        crossed.main([*options, "--output", str(two), "--only", kind])
+    pd.testing.assert_frame_equal(pd.read_csv(one), pd.read_csv(two))
+
+
+def test_the_default_keeps_its_coverage_under_crossed_clusterings(crossed):
+    """The committed run, which is of the grid as it stands."""
+    frame = pd.read_csv(BENCHMARKS / "results" / "crossed.csv")
+    own = frame[frame["method"] == "default"]
+    cells = {crossed.Cell(*row) for row in own[["kind", "design", "effect", "p"]].itertuples(index=False)}
+    assert cells == {cell for cell, _ in crossed.grid()}
+    assert (own["simulations"] >= 1000).all()
+    assert own["coverage"].min() >= 0.93
+    assert frame.loc[frame["method"] == "cr1", "coverage"].min() < 0.85  # what it is set against
+    assert crossed.summary(frame) == crossed.TABLE.read_text(encoding="utf-8")
 
 
 # -- speed -------------------------------------------------------------------------------------------------------------
