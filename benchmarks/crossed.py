@@ -184,8 +184,8 @@ def summary(frame: pd.DataFrame) -> str:
     made = (
         f"Made by `python benchmarks/crossed.py` with seed {int(frame['seed'].iloc[0])}: "
         f"{len(frame.drop_duplicates(['kind', 'design', 'effect', 'p']))} cells of {int(frame['simulations'].max()):,} replicates "
-        f"({int(frame['simulations'].min())} of the bootstrap), rates .5, .8 and .95, nominal .95. A design is so many documents by "
-        "so many prompts. Effects are shares in the variance of a latent normal score: documents or prompts .3; both .3 each; "
+        f"({int(frame['simulations'].min())} of the bootstrap), rates .5, .8 and .95, nominal .95. A design is so many documents "
+        "by so many prompts. Effects are shares in the variance of a latent normal score: documents or prompts .3; both .3 each; "
         "strong document .5 and prompt .4; cells .4 for document and prompt together and .1 for each alone. Two systems have such "
         f"effects of their own, beside a share of {_SHARED} of the item in both."
     )

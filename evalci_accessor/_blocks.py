@@ -11,8 +11,8 @@ from evalci_accessor._pairing import Margin, Matched, Table
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import ClusterError, PairingError
 from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats.inclusion import counted
 from evalci_accessor.stats.matched import MatchedScores, PairTotals
-from evalci_accessor.stats.pair_variance import counted
 
 _ENTRIES = 2**21  # pairs x clusters worked on at a time
 _CACHED = 2**18  # pairs x resamples, which are gone over several times

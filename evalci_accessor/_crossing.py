@@ -79,6 +79,15 @@ def join_ids(names: list[str], coded: list[Codes]) -> JointIds:
     )
 
 
+NEGATIVE = "is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in"
+SHORT = "is less than that of one of the clusterings alone, a chance of few clusters, so the interval may be too narrow"
+
+
+def variance_words(name: str, what: str) -> str:
+    """What is said of a variance over crossed clusterings that is ``NEGATIVE`` or ``SHORT``."""
+    return f"the variance over {name!r} by inclusion and exclusion {what}. The default method has no such sums."
+
+
 def joint_name(names: Sequence[str]) -> str:
     """What crossed clusterings are called together."""
     return " + ".join(names)

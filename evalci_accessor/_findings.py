@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor import exceptions as ex
+from evalci_accessor._crossing import NEGATIVE, SHORT, variance_words
 from evalci_accessor._options import RateOptions
-from evalci_accessor._sample import Crossing, Sample
+from evalci_accessor._sample import Sample
 from evalci_accessor._warn import examples, warn
 from evalci_accessor.stats import diagnose as dg
 from evalci_accessor.stats._results import RateResult
@@ -86,92 +87,62 @@ def warn_sentinel(found: tuple[float, int] | None, greatest: float) -> None:
 
 
 def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float) -> None:
-    """Warn of everything that the totals show."""
-    if sample.crossing is not None:
-        _warn_crossed(sample, sample.crossing, result, options, outside)
-        return
+    """Warn of everything that the totals show: of each clustering what is its own, and once what is of all."""
     words = _Words(sample, mo, result, options, outside)
-    found = words.found
-    no_limits = np.isnan(np.ravel(result.ci_low))
-    name = repr(sample.cluster)
-    tell = words.tell
-    tell(
-        found.few, ex.FewClustersWarning, words.few,
+    if sample.crossing is None:
+        _tell_clustering(words, np.ones(sample.totals.n_groups, dtype=bool))
+        words.tell(
+            words.found.singletons, ex.SingletonClusterWarning, words.singletons,
+            f"every cluster of {sample.cluster!r} holds one score, so the scores count as independent.",
+        )  # fmt: skip
+        _tell_answer(words, [words])
+        return
+    crossed = sample.crossing.totals
+    every = [_Words(one, moments(one.totals), result, options, outside, crossed=True) for one in sample.crossing.samples]
+    for d, one in enumerate(every):
+        _tell_clustering(one, ~crossed.nested[d])
+    _tell_answer(words, every)
+    _warn_variance(sample, crossed, result)
+
+
+def _tell_clustering(words: _Words, counts: BoolArray) -> None:
+    """What is of one clustering, in the groups where it counts."""
+    found, name = words.found, repr(words.sample.cluster)
+    words.tell(
+        found.few & counts, ex.FewClustersWarning, words.few,
         f"fewer than 5 effective clusters of {name} (or under 4 degrees of freedom), so the intervals lean on assumptions "
         "more than on data.",
     )  # fmt: skip
-    tell(
-        found.dominant, ex.DominantClusterWarning, words.dominant, f"one cluster of {name} holds over 25% of the items."
+    words.tell(
+        found.dominant & counts, ex.DominantClusterWarning, words.dominant, f"one cluster of {name} holds over 25% of the items."
     )  # fmt: skip
-    tell(
-        found.degenerate, ex.DegenerateRateWarning, words.degenerate,
-        "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are.",
-    )  # fmt: skip
-    tell(
-        found.rare & ~found.degenerate, ex.RareOutcomeWarning, words.rare,
+    words.tell(
+        found.rare & ~found.degenerate & counts, ex.RareOutcomeWarning, words.rare,
         f"the rarer outcome occurs in fewer than 5 clusters of {name}.",
     )  # fmt: skip
-    tell(
+
+
+def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
+    """What is of the answer, from all the clusterings."""
+    found, result = words.found, words.result
+    no_limits = np.isnan(np.ravel(result.ci_low))
+    words.tell(
+        np.all([one.found.degenerate for one in clusterings], axis=0), ex.DegenerateRateWarning, words.degenerate,
+        "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are.",
+    )  # fmt: skip
+    words.tell(
         found.guard, ex.InformativeSizeWarning, words.guard,
-        "the clusters vary by more than one ICC explains, so the intervals were widened to Korn and Graubard's on CR2.",
+        "the clusters vary by more than their ICC explains, so the intervals were widened to Korn and Graubard's on CR2.",
     )  # fmt: skip
-    tell(
-        found.singletons, ex.SingletonClusterWarning, words.singletons,
-        f"every cluster of {name} holds one score, so the scores count as independent.",
-    )  # fmt: skip
-    tell(
+    words.tell(
         found.fallback & ~no_limits, ex.EffectiveSizeWarning, words.fallback,
         f"the variance that {result.method} estimates is zero, which is no certainty: each cluster counts as one item.",
     )  # fmt: skip
-    tell(
-        found.unreliable_bootstrap, ex.BootstrapWarning, words.bootstrap,
+    words.tell(
+        np.any([one.found.unreliable_bootstrap for one in clusterings], axis=0), ex.BootstrapWarning, words.bootstrap,
         "a cluster bootstrap is known to be too narrow below 30 effective clusters, or where fewer than 5 of them would "
         "hold the rarer outcome. Compare with the default method.",
     )  # fmt: skip
-
-
-def _warn_crossed(sample: Sample, crossing: Crossing, result: RateResult, options: RateOptions, outside: float) -> None:
-    """Of each clustering what is its own, and once what is of all."""
-    every = [_Words(one, moments(one.totals), result, options, outside, crossed=True) for one in crossing.samples]
-    for d, words in enumerate(every):
-        name, own = repr(words.sample.cluster), ~crossing.totals.nested[d]
-        words.tell(
-            words.found.few & own, ex.FewClustersWarning, words.few,
-            f"fewer than 5 effective clusters of {name} (or under 4 degrees of freedom), so the intervals lean on assumptions "
-            "more than on data.",
-        )  # fmt: skip
-        words.tell(
-            words.found.dominant & own, ex.DominantClusterWarning, words.dominant,
-            f"one cluster of {name} holds over 25% of the items.",
-        )  # fmt: skip
-        words.tell(
-            words.found.rare & ~words.found.degenerate & own, ex.RareOutcomeWarning, words.rare,
-            f"the rarer outcome occurs in fewer than 5 clusters of {name}.",
-        )  # fmt: skip
-    joint = _Words(sample, crossing.totals.moments, result, options, outside, crossed=True)
-    degenerate = np.all([words.found.degenerate for words in every], axis=0)
-    no_limits = np.isnan(np.ravel(result.ci_low))
-    joint.tell(
-        degenerate, ex.DegenerateRateWarning, joint.degenerate,
-        "all scores, or all rates of either clustering, are equal, so the data cannot tell how clustered they are.",
-    )  # fmt: skip
-    joint.tell(
-        joint.found.guard, ex.InformativeSizeWarning, lambda _: _WIDENED, _WIDENED.replace("interval was", "intervals were"),
-    )  # fmt: skip
-    joint.tell(
-        joint.found.fallback & ~no_limits, ex.EffectiveSizeWarning, joint.fallback,
-        f"the variance that {result.method} estimates is zero, which is no certainty: each cluster counts as one item.",
-    )  # fmt: skip
-    unreliable = np.any([words.found.unreliable_bootstrap for words in every], axis=0)
-    joint.tell(
-        unreliable, ex.BootstrapWarning, joint.bootstrap,
-        "a cluster bootstrap is known to be too narrow below 30 effective clusters, or where fewer than 5 of them would "
-        "hold the rarer outcome. Compare with the default method.",
-    )  # fmt: skip
-    _warn_variance(sample, crossing.totals, result)
-
-
-_WIDENED = "the clusters vary by more than their ICCs explain, so the interval was widened to Korn and Graubard's on CR2."
 
 
 def _warn_variance(sample: Sample, crossed: Crossed, result: RateResult) -> None:
@@ -179,21 +150,11 @@ def _warn_variance(sample: Sample, crossed: Crossed, result: RateResult) -> None
     if result.method == "icc_averaged" or result.method.startswith("bootstrap"):
         return
     kind = result.method if result.method in ("cr0", "cr1", "cr2", "cr3") else "cr1"
-    negative, name = np.ravel(result.negative), repr(sample.cluster)
-    alone = crossed.one_way(kind).max(axis=0)
-    short = ~negative & (crossed.variance(kind) < alone * (1 - 1e-9))
-    for flags, what in (
-        (negative, "is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in"),
-        (short, "is less than that of one of the clusterings alone, which with few clusters happens by chance, so the interval may "
-                "be too narrow"),
-    ):  # fmt: skip
+    found = crossed.combined(kind)
+    for flags, what in ((found.negative, NEGATIVE), (found.short, SHORT)):
         groups = np.flatnonzero(flags)
         if len(groups):
-            warn(
-                f"{who(sample, groups)}the variance over {name} by inclusion and exclusion {what}. The default method has no such "
-                "sums.",
-                ex.CrossedVarianceWarning,
-            )
+            warn(f"{who(sample, groups)}{variance_words(str(sample.cluster), what)}", ex.CrossedVarianceWarning)
 
 
 class _Words:
@@ -260,10 +221,10 @@ class _Words:
 
     def guard(self, h: int) -> str:
         """Why the guard widened the interval."""
-        return (
-            "the clusters vary by more than one ICC explains (correlation of rate and size "
-            f"{self.found.size_correlation[h]:+.2f}), so the interval was widened to Korn and Graubard's on CR2."
-        )
+        shows = "their ICCs explain" if self.sample.crossing is not None else (
+            f"one ICC explains (correlation of rate and size {self.found.size_correlation[h]:+.2f})"
+        )  # fmt: skip
+        return f"the clusters vary by more than {shows}, so the interval was widened to Korn and Graubard's on CR2."
 
     def singletons(self, _: int) -> str:
         """Clusters of one score each."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evalci_accessor.stats._validate import FloatArray, IntArray
-from evalci_accessor.stats.pair_variance import counted
+from evalci_accessor.stats.inclusion import counted
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

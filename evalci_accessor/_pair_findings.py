@@ -8,6 +8,7 @@ import numpy as np
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor._blocks import Block
+from evalci_accessor._crossing import NEGATIVE, SHORT, variance_words
 from evalci_accessor._findings import warn_sentinel, which
 from evalci_accessor._pairing import Margin, Matched
 from evalci_accessor._warn import examples, plain, warn
@@ -79,17 +80,9 @@ def _warn_scales(matched: Matched) -> None:
 
 def warn_variances(matched: Matched, negative: BoolArray, short: BoolArray) -> None:
     """Where a crossed variance is negative, or less than that of one clustering alone, which in truth it cannot be."""
-    tell, what = _Teller(matched), f"the variance over {matched.cluster!r} by inclusion and exclusion"
-    tell(
-        negative, ex.CrossedVarianceWarning,
-        f"{what} is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in. The default "
-        "method has no such sums.",
-    )  # fmt: skip
-    tell(
-        short, ex.CrossedVarianceWarning,
-        f"{what} is less than that of one of the clusterings alone, which with few clusters happens by chance, so the interval may "
-        "be too narrow. The default method has no such sums.",
-    )  # fmt: skip
+    tell, name = _Teller(matched), str(matched.cluster)
+    tell(negative, ex.CrossedVarianceWarning, variance_words(name, NEGATIVE))
+    tell(short, ex.CrossedVarianceWarning, variance_words(name, SHORT))
 
 
 def _warn_clusters(matched: Matched, blocks: list[Block], method: str, place: int, margin: Margin) -> None:

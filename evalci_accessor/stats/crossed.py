@@ -16,13 +16,13 @@ import numpy as np
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.averaged import AveragedPosterior, averaged_posterior, is_crowded, quasi_inflation
+from evalci_accessor.stats.inclusion import Combined, combine, nested
 from evalci_accessor.stats.joint_effect import joint_effect
 from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
 from evalci_accessor.stats.totals import ClusterTotals
 
 MOST = 4  # clusterings: their intersections double in number with each
 _BINS = 256
-_ROUNDING = 1e-12  # share of the parts below which a sum of theirs is rounding
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -111,13 +111,8 @@ class Crossed:
 
         Of two clusterings that are the same the first counts.
         """
-        own = np.stack([t.n_clusters for t in self.margins])
-        out = np.zeros(own.shape, dtype=bool)
-        for a, b in itertools.combinations(range(len(own)), 2):
-            both = self.meets[a, b].n_clusters
-            out[b] |= both == own[b]
-            out[a] |= (both == own[a]) & (both != own[b])
-        return out
+        margins = {(d,): t.n_clusters for d, t in enumerate(self.margins)}
+        return nested(margins | {some: t.n_clusters for some, t in self.meets.items()})
 
     @functools.cached_property
     def moments(self) -> Moments:
@@ -134,28 +129,18 @@ class Crossed:
         effective = np.stack([self._moments[d,].effective_clusters for d in range(len(self.margins))])
         return np.asarray(effective.argmin(axis=0), dtype=np.int64)
 
-    def one_way(self, kind: str) -> FloatArray:
-        """Cluster-robust variances of each clustering alone, shape (D, H)."""
-        return np.stack([cr_variance(t, self._moments[d,], kind) for d, t in enumerate(self.margins)])
-
-    def _joint(self, kind: str) -> tuple[FloatArray, FloatArray, BoolArray]:
-        alone = self.one_way(kind)
-        total, scale = alone.sum(axis=0), alone.sum(axis=0)
-        for some, t in self.meets.items():
-            part = cr_variance(t, self._moments[some], kind)
-            total, scale = total - (-1) ** len(some) * part, scale + part
-        largest = alone.max(axis=0)
-        with np.errstate(invalid="ignore"):
-            return total, largest, (total <= _ROUNDING * scale) & (largest > 0)
+    def combined(self, kind: str) -> Combined:
+        """Variance of the mean by inclusion and exclusion, and where that is negative or too small."""
+        every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
+        return combine({some: cr_variance(t, self._moments[some], kind) for some, t in every.items()}, self.nested)
 
     def variance(self, kind: str) -> FloatArray:
         """Variance of the mean; where the sum is negative, the largest of the clusterings' own."""
-        total, largest, negative = self._joint(kind)
-        return np.where(negative | (largest == 0), largest, total)
+        return self.combined(kind).value
 
     def negative(self, kind: str) -> BoolArray:
         """Where the sum is negative, or nothing but rounding."""
-        return self._joint(kind)[2]
+        return self.combined(kind).negative
 
     def df(self, kind: str) -> FloatArray:
         """The fewest degrees of freedom of any clustering that no other one contains."""

@@ -3,20 +3,19 @@ r"""Cluster-robust variances of a mean difference, for many pairs at once; of cr
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats.inclusion import combine, nested
 from evalci_accessor.stats.moments import bell_mccaffrey_df
 
 if TYPE_CHECKING:
     from evalci_accessor.stats.matched import PairTotals
 
 Every: TypeAlias = "Mapping[tuple[int, ...], PairTotals]"  # by each clustering and each intersection, from their places
-_ROUNDING = 1e-12  # share of the parts below which a sum of theirs is rounding
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,32 +64,10 @@ def clusterings(every: Every) -> list[int]:
     return [some[0] for some in every if len(some) == 1]
 
 
-def counted(n_clusters: Mapping[tuple[int, ...], int]) -> list[int]:
-    """Places of the clusterings that do not lie within another, from their numbers of clusters and those of the intersections.
-
-    Of two that are the same the first counts.
-    """
-    places = [some[0] for some in n_clusters if len(some) == 1]
-    nested = set()
-    for a, b in itertools.combinations(places, 2):
-        both = n_clusters[a, b]
-        if both == n_clusters[b,]:
-            nested.add(b)
-        elif both == n_clusters[a,]:
-            nested.add(a)
-    return [d for d in places if d not in nested]
-
-
 def _crossed(every: Every, kind: str) -> PairVariance:
     """By inclusion and exclusion (Cameron, Gelbach and Miller 2011)."""
     parts = {some: pair_variance(t, kind) for some, t in every.items()}
-    places = counted({some: t.n_clusters for some, t in every.items()})
-    alone = np.stack([parts[d,].value for d in places])
-    largest = alone.max(axis=0)
-    total = np.sum([-((-1) ** len(some)) * part.value for some, part in parts.items()], axis=0)
-    scale = np.sum([part.value for part in parts.values()], axis=0)
-    negative = (total <= _ROUNDING * scale) & (largest > 0)
-    return PairVariance(
-        value=np.where(negative, largest, np.maximum(total, 0.0)), df=min(parts[d,].df for d in places), negative=negative,
-        short=~negative & (total < largest * (1 - 1e-9)),
-    )  # fmt: skip
+    within = nested({some: t.n_clusters for some, t in every.items()})
+    found = combine({some: part.value for some, part in parts.items()}, within[:, None])
+    df = min(parts[int(d),].df for d in np.flatnonzero(~within))
+    return PairVariance(value=found.value, df=df, negative=found.negative, short=found.short)

@@ -19,10 +19,11 @@ from typing import TypeAlias
 import numpy as np
 
 from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats.inclusion import counted
 from evalci_accessor.stats.joint_effect import joint_effect
 from evalci_accessor.stats.likelihood import HALF_PI
 from evalci_accessor.stats.matched import PairTotals
-from evalci_accessor.stats.pair_variance import Every, counted
+from evalci_accessor.stats.pair_variance import Every
 
 CrossedEvidence: TypeAlias = "Mapping[tuple[int, ...], Evidence]"
 N_NODES = 64
