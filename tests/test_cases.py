@@ -1,6 +1,6 @@
 """Real problems of people who do this job, each a test named by its id, as far as they concern one rate or two systems.
 
-Values were computed independently of the package and hold to the digits given. Not here: the ids pk-, agg- and str-, which are
+Values were computed independently of the package and hold to the digits given. Not here: the ids pk- and agg-, which are
 about repeats or aggregates; the macro average of deg-02; and imp-02, which is about reading log files.
 """
 
@@ -608,3 +608,19 @@ def test_mult_02(data_dir):
     got = paired(rows, "diff_ci", "mode", cluster="task", method="cr1", baseline="direct", **ask)
     assert_allclose([got["difference"], got["std_error"], *limits(got)], [0.216249, 0.043895, 0.126022, 0.306477], **SIX)
     assert got["n_clusters"] == 27
+
+
+@quiet
+def test_str_01_crossed_clusters_are_neither_the_first_nor_the_product():
+    data = pd.DataFrame({"score": [1, 1, 0, 1, 1, 0, 0, 1, 0], "item": list("aaabbbccc"), "judge": list("xyzxyzxyz")})
+    got = data.evalci.cluster_ci(["item", "judge"], method="cr1").iloc[0]
+    assert_allclose([got["estimate"], got["std_error"]], [5 / 9, 0.260579], **SIX)
+    assert_allclose(got["std_error"] ** 2, 0.06790123, **SIX)
+    alone = [data.evalci.cluster_ci(name, method="cr1").iloc[0]["std_error"] ** 2 for name in ("item", "judge")]
+    cell = data.assign(cell=range(9)).evalci.cluster_ci("cell", method="cr1").iloc[0]["std_error"] ** 2
+    assert_allclose([*alone, cell], [0.01234568, 0.08641975, 0.0308642], **SIX)
+    negative = pd.DataFrame({"score": [1, 0, 0, 1], "item": list("aabb"), "judge": list("xyxy")})
+    for method in ("cr1", "cr2", "auto"):  # a variance of -1/12, of which both parts are 0
+        got = negative.evalci.cluster_ci(["item", "judge"], method=method).iloc[0]
+        assert 0 <= got["ci_low"] < 0.05
+        assert 0.95 < got["ci_high"] <= 1
