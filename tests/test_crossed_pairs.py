@@ -162,18 +162,19 @@ def test_joint_effect_is_the_plain_product():
     rng = np.random.default_rng(1)
     parts = [(rng.gamma(1, 2, size=(3, k)), rng.dirichlet(np.ones(k), size=3)) for k in (5, 7, 4)]
     common = np.array([0.3, 0.0, 1.5])
-    effect, weight = joint_effect(parts, common, 4000)
+    greatest = np.array([9.0, 5.0, 30.0])
+    effect, weight = joint_effect(parts, common, greatest, 4000)
     for h in range(3):
         values, chances = [], []
         for nodes in itertools.product(*(range(part[0].shape[1]) for part in parts)):
             each = [part[0][h, k] for part, k in zip(parts, nodes, strict=True)]
-            values.append(1 + max(sum(each) - common[h], *each))
+            values.append(1 + min(max(sum(each) - common[h], *each), greatest[h]))
             chances.append(np.prod([part[1][h, k] for part, k in zip(parts, nodes, strict=True)]))
         assert weight[h].sum() == pytest.approx(1)
         for power in (1, -1, 2):
             plain = np.dot(np.array(values) ** power, chances)
             assert (effect[h] ** power) @ weight[h] == pytest.approx(plain, rel=1e-5)
-    coarse, mass = joint_effect(parts, common, 16)
+    coarse, mass = joint_effect(parts, common, greatest, 16)
     assert (coarse * mass).sum(axis=1) == pytest.approx((effect * weight).sum(axis=1))
 
 

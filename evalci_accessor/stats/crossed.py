@@ -158,9 +158,9 @@ class Crossed:
     def posterior(self) -> AveragedPosterior:
         r"""Effective sample sizes of all clusterings together, averaged over what each one's ICC could be.
 
-        The design effect is :math:`1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots` with :math:`e = M/G^* - 1` and
-        at least the largest of the clusterings' own. The :math:`\rho_a` have their own posteriors, the intersections the means
-        of theirs.
+        The design effect is :math:`1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots` with :math:`e = M/G^* - 1`, at
+        least the largest of the clusterings' own and at most :math:`1 + \max e_a`. The :math:`\rho_a` have their own posteriors,
+        the intersections the means of theirs.
         """
         finest, mo = self.finest, self._moments[tuple(range(len(self.margins)))]
         crowded = np.any([is_crowded(t, self._moments[d,]) for d, t in enumerate(self.margins)], axis=0)
@@ -179,7 +179,8 @@ class Crossed:
                 (-1) ** len(some) * excess[some][h] * icc[h] for some, icc in meets.items() if set(some) <= set(counted.tolist())
             )  # fmt: skip
             rows = [(value[None], chance[None]) for value, chance in parts]
-            joint = joint_effect(rows, np.array([common], dtype=np.float64), _BINS)
+            greatest = max(excess[d,][h] for d in counted.tolist())
+            joint = joint_effect(rows, np.array([common], dtype=np.float64), np.array([greatest]), _BINS)
             effect[h], weight[h] = joint[0][0], joint[1][0]
         with np.errstate(invalid="ignore", divide="ignore"):
             n_k = (inflation * mo.effective_rows)[:, None] / effect

@@ -65,7 +65,8 @@ def crossed_ci(
 
     The default averages the tail of Clopper and Pearson over the posteriors of all ICCs, at the effective sample size
     :math:`n = M/\mathrm{Deff}`, with :math:`\mathrm{Deff} = 1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots`,
-    :math:`e = M/G^* - 1`, and Deff at least the largest of the clusterings' own. It cannot be negative.
+    :math:`e = M/G^* - 1`, and Deff at least the largest of the clusterings' own and at most :math:`1 + \max e_a`: shares of a
+    variance make up one at most.
 
     The pigeonhole bootstrap [2]_ resamples the clusters of each clustering, and a score counts by the product of how often its
     clusters were drawn. Its variance is mildly too large.

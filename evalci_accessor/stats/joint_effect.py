@@ -14,7 +14,7 @@ _CHUNK = 2**21  # values held at a time
 Values: TypeAlias = tuple[FloatArray, FloatArray]  # values and their probabilities, both (P, R)
 
 
-def joint_effect(parts: Sequence[Values], common: FloatArray, bins: int) -> Values:
+def joint_effect(parts: Sequence[Values], common: FloatArray, greatest: FloatArray, bins: int) -> Values:
     r"""Design effects and their probabilities, each (P, bins).
 
     Parameters
@@ -23,12 +23,15 @@ def joint_effect(parts: Sequence[Values], common: FloatArray, bins: int) -> Valu
         Of each clustering, what it adds to a design effect of 1, and with which probability.
     common : ndarray, shape (P,)
         What the clusterings have in common, and would be counted twice.
+    greatest : ndarray, shape (P,)
+        The most that any clustering can add, with a correlation of one.
     bins : int
         How many values stand for all of them.
 
     Notes
     -----
-    One plus the sum of the parts less what is common, and at least one plus the largest part.
+    One plus the sum of the parts less what is common, at least one plus the largest part, and at most one plus ``greatest``: the
+    shares of the clusterings in the variance of a score make up one at most, so no more than the worst of them alone can come.
     """
     pairs = len(common)
     most = int(_PRODUCT ** (1 / len(parts)))
@@ -36,7 +39,10 @@ def joint_effect(parts: Sequence[Values], common: FloatArray, bins: int) -> Valu
     width = int(np.prod([part[0].shape[1] for part in parts]))
     step = max(_CHUNK // width, 1)
     found = [
-        _chunk([(value[k : k + step], weight[k : k + step]) for value, weight in parts], common[k : k + step], bins)
+        _chunk(
+            [(value[k : k + step], weight[k : k + step]) for value, weight in parts], common[k : k + step],
+            greatest[k : k + step], bins,
+        )  # fmt: skip
         for k in range(0, pairs, step)
     ]
     if not found:
@@ -45,14 +51,15 @@ def joint_effect(parts: Sequence[Values], common: FloatArray, bins: int) -> Valu
     return effect, weight
 
 
-def _chunk(parts: list[Values], common: FloatArray, bins: int) -> Values:
+def _chunk(parts: list[Values], common: FloatArray, greatest: FloatArray, bins: int) -> Values:
     pairs = len(common)
     total, largest, weight = np.zeros((pairs, 1)), np.zeros((pairs, 1)), np.ones((pairs, 1))
     for value, probability in parts:
         total = (total[:, :, None] + value[:, None, :]).reshape(pairs, -1)
         largest = np.maximum(largest[:, :, None], value[:, None, :]).reshape(pairs, -1)
         weight = (weight[:, :, None] * probability[:, None, :]).reshape(pairs, -1)
-    value, weight = _binned(np.maximum(total - common[:, None], largest), weight, bins)
+    joint = np.minimum(np.maximum(total - common[:, None], largest), greatest[:, None])
+    value, weight = _binned(joint, weight, bins)
     return 1 + value, weight
 
 

@@ -95,7 +95,7 @@ def crossed_posteriors(lots: Sequence[CrossedEvidence]) -> list[PairPosterior]:
     r"""Posteriors of the effective shares of several lots of pairs under crossed clusterings, found together.
 
     With :math:`e = n/G^* - 1` the share is :math:`1/(1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots)`, and at most
-    the smallest of the clusterings' own; the nodes have no single ICC.
+    the smallest of the clusterings' own and at least :math:`1/(1 + \max e_a)`; the nodes have no single ICC.
     """
     of = [(k, some) for k, lot in enumerate(lots) for some in lot]
     found = dict(zip(of, pair_posteriors([lots[k][some] for k, some in of]), strict=True))
@@ -107,7 +107,8 @@ def crossed_posteriors(lots: Sequence[CrossedEvidence]) -> list[PairPosterior]:
             if len(some) > 1:
                 common += (-1) ** len(some) * (value * found[k, some].weight).sum(axis=1)
         parts = [(value, found[k, some].weight) for some, value in excess.items() if len(some) == 1]
-        effect, weight = joint_effect(parts, common, _BINS)
+        greatest = np.max([one.growth for some, one in lot.items() if len(some) == 1], axis=0)
+        effect, weight = joint_effect(parts, common, greatest, _BINS)
         out.append(PairPosterior(rho=np.full_like(effect, np.nan), weight=weight, share=1 / effect))
     return out
 

@@ -151,6 +151,7 @@ def plain_limits(y, clusters, outside):
     """The default by a plain double sum over the nodes of the clusterings' posteriors, without bins."""
     crossed = totals(y, clusters)
     n, p = len(y), y.mean()
+    most = n / min(moments(t).effective_clusters[0] for t in crossed.margins) - 1
     parts = []
     for t in crossed.margins:
         mo = moments(t)
@@ -161,7 +162,7 @@ def plain_limits(y, clusters, outside):
     common = (n / mo.effective_clusters[0] - 1) * (averaged_posterior(t, mo).weight[0] @ averaged_posterior(t, mo).rho[0])
     effect, weight = [], []
     for (e, u), (f, v) in itertools.product(*(list(zip(*part, strict=True)) for part in parts)):
-        effect.append(1 + max(e + f - common, e, f))
+        effect.append(1 + min(max(e + f - common, e, f), most))
         weight.append(u * v)
     n_k, weight = n / np.array(effect), np.array(weight)
 
