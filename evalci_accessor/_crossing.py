@@ -101,6 +101,12 @@ def refuse_ids(specs: Sequence[object], way_out: str) -> None:
         )
 
 
+def list_hint(name: object) -> str:
+    """What to do about a name that several clusterings have together."""
+    parts = name.split(" + ") if isinstance(name, str) else []
+    return f" Several clusterings go in a list: cluster={parts!r}." if len(parts) > 1 else ""
+
+
 def check_listed(names: Sequence[str]) -> None:
     """Refuse an empty list of clusterings, and one that names the same twice."""
     if not names:

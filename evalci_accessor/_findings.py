@@ -118,7 +118,8 @@ def _tell_clustering(words: _Words, counts: BoolArray) -> None:
     )  # fmt: skip
     words.tell(
         found.rare & ~found.degenerate & counts, ex.RareOutcomeWarning, words.rare,
-        f"the rarer outcome occurs in fewer than 5 clusters of {name}.",
+        f"the rarer outcome occurs in fewer than 5 clusters of {name}; a cluster of the kind that was not seen could move the "
+        "rates.",
     )  # fmt: skip
 
 
@@ -128,7 +129,8 @@ def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
     no_limits = np.isnan(np.ravel(result.ci_low))
     words.tell(
         np.all([one.found.degenerate for one in clusterings], axis=0), ex.DegenerateRateWarning, words.degenerate,
-        "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are.",
+        "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are"
+        + ("; the intervals lean on the prior of the ICC." if result.method == "icc_averaged" else "."),
     )  # fmt: skip
     words.tell(
         found.guard, ex.InformativeSizeWarning, words.guard,
@@ -140,8 +142,8 @@ def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
     )  # fmt: skip
     words.tell(
         np.any([one.found.unreliable_bootstrap for one in clusterings], axis=0), ex.BootstrapWarning, words.bootstrap,
-        "a cluster bootstrap is known to be too narrow below 30 effective clusters, or where fewer than 5 of them would "
-        "hold the rarer outcome. Compare with the default method.",
+        f"a cluster bootstrap is known to be {bootstrap_fault(result.method)} below 30 effective clusters, or where fewer than 5 "
+        "of them would hold the rarer outcome. Compare with the default method.",
     )  # fmt: skip
 
 
@@ -155,6 +157,11 @@ def _warn_variance(sample: Sample, crossed: Crossed, result: RateResult) -> None
         groups = np.flatnonzero(flags)
         if len(groups):
             warn(f"{who(sample, groups)}{variance_words(str(sample.cluster), what)}", ex.CrossedVarianceWarning)
+
+
+def bootstrap_fault(method: str) -> str:
+    """What a percentile bootstrap of few clusters is known to be; the pigeonhole's variance is too large to begin with."""
+    return "unreliable" if method == "bootstrap_pigeonhole" else "too narrow"
 
 
 class _Words:
@@ -248,7 +255,7 @@ class _Words:
             alternative=self.options.alternative, confidence_level=self.options.confidence_level,
         )  # fmt: skip
         return (
-            f"a cluster bootstrap with {self.found.effective_clusters[h]:.3g} effective clusters is known to be too narrow (it "
-            "needs 30, and 5 that would hold the rarer outcome). The default gives "
+            f"a cluster bootstrap with {self.found.effective_clusters[h]:.3g} effective clusters is known to be "
+            f"{bootstrap_fault(self.result.method)} (it needs 30, and 5 that would hold the rarer outcome). The default gives "
             f"[{float(default.ci_low):.4g}, {float(default.ci_high):.4g}]."
         )

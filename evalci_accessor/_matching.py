@@ -193,10 +193,12 @@ def _way_out(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names
     found = _telling_apart(kept, slot, cell, key, names)
     if found is not None:
         first = names.clusters if found == names.cluster else [found]
-        longer = f"item=[{', '.join(map(repr, [*first, *names.item]))}]"
-        local = f"If the ids of {names.key!r} are local to {found!r}, pass {longer}."
+        longer = f"item={list(dict.fromkeys([*first, *names.item]))!r}"
+        local = f"If the ids of {names.key!r} are local to {' and '.join(map(repr, first))}, pass {longer}."
         if found == names.cluster:
-            return f"The cluster {found!r} tells them apart. {local}"
+            several = len(first) > 1
+            told = f"cluster{'s' * several} {' and '.join(map(repr, first))} tell{'s' * (not several)} them apart"
+            return f"The {told}. {local}"
         repeats = f"If {found!r} numbers repeats of an item: {average.format(repr(found))}"
         if names.entries == "rows":
             local += f" To compare within each {found!r}, pass by={found!r}."
@@ -248,7 +250,7 @@ def _one_cluster(kept: Entries, slot: IntArray, n_slots: int, request: Request) 
         item = plain(request.item_label(int(kept.items[i])))
         return f"{item!r} in {label(int(own[slot[i]]))!r} and {label(int(codes[i]))!r}"
 
-    longer = f"item=[{', '.join(map(repr, [*names.clusters, *names.item]))}]"
+    longer = f"item={list(dict.fromkeys([*names.clusters, *names.item]))!r}"
     raise ClusterError(
         f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {names.cluster!r}: "
         f"{examples(at.tolist(), words=words)}. An item lies in one cluster, whichever system answers it. "

@@ -9,7 +9,7 @@ import numpy as np
 from evalci_accessor import exceptions as ex
 from evalci_accessor._blocks import Block
 from evalci_accessor._crossing import NEGATIVE, SHORT, variance_words
-from evalci_accessor._findings import warn_sentinel, which
+from evalci_accessor._findings import bootstrap_fault, warn_sentinel, which
 from evalci_accessor._pairing import Margin, Matched
 from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.stats import diagnose as dg
@@ -45,7 +45,7 @@ def warn_pairs(
     _warn_equal(tell, square, items, flat)
     differ = square > 0
     if method in RESAMPLED:
-        _warn_bootstrap(tell, differ, effective)
+        _warn_bootstrap(tell, differ, effective, method)
     if matched.cluster is not None:
         _warn_few_clusters_differ(tell, differ, n_differing, method)
     elif matched.binary:
@@ -152,12 +152,12 @@ def _warn_equal(tell: _Teller, square: FloatArray, items: FloatArray, flat: Bool
         tell(flat & (square > 0), ex.EffectiveSizeWarning, _FLAT)
 
 
-def _warn_bootstrap(tell: _Teller, differ: BoolArray, effective: FloatArray) -> None:
+def _warn_bootstrap(tell: _Teller, differ: BoolArray, effective: FloatArray, method: str) -> None:
     """Too few clusters (items, where there are none) for a percentile bootstrap."""
     counted = "effective clusters"
     if tell.matched.cluster is None:
         counted = "items" if tell.matched.weights is None else "effective items"
-    known = "is known to be too narrow"
+    known = f"is known to be {bootstrap_fault(method)}"
     tell(
         differ & (effective < dg.BOOTSTRAP_CLUSTERS), ex.BootstrapWarning,
         f"a percentile bootstrap of fewer than 30 {counted} {known}. Compare with the default method.",

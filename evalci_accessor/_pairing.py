@@ -214,7 +214,8 @@ def item_key(coded: list[Codes], names: list[str], *, told: bool) -> Codes:
         parts = " and ".join(f"{name!r} ({size} values)" for name, size in zip(names, sizes, strict=True))
         warn(
             f"The {n_items} items are told apart by {parts}, so many share a value of one of them, but no cluster= is named and "
-            f"they count as independent. Name what they share, as cluster={names[0]!r}; repeats of an item go in sample= instead.",
+            f"they count as independent. Name what they share: cluster={names[0]!r}, if the rest only counts within it, or all, as "
+            f"cluster={names!r}, if a value of each means the same everywhere; repeats of an item go in sample= instead.",
             SharedKeyWarning,
         )
     return key

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalci_accessor._warn import examples, warn
 from evalci_accessor.exceptions import ScanWarning
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.totals import ClusterTotals
 
 
@@ -71,6 +71,6 @@ def _is_measurement(series: pd.Series) -> bool:
     return False
 
 
-def worst_first(group: IntArray, effect: FloatArray) -> IntArray:
-    """Order by group, then by falling design effect, nan last; ties keep their order."""
-    return np.lexsort((np.where(np.isnan(effect), np.inf, -effect), group))
+def worst_first(group: IntArray, effect: FloatArray, together: BoolArray) -> IntArray:
+    """Order by group: first all clusterings ``together``, then by falling design effect, nan last; ties keep their order."""
+    return np.lexsort((np.where(np.isnan(effect), np.inf, -effect), ~together, group))

@@ -15,6 +15,8 @@ from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError
 from evalci_accessor.stats._validate import BoolArray, FloatArray, check_option
 
+_NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {"scores": ScoreTypeError, "weights": WeightError}
+_KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}
 _LABEL_HINTS = (
     ({"true", "false"}, "{'True': 1, 'False': 0}"),
     ({"c", "i", "p", "n"}, "{'C': 1, 'I': 0, 'P': 0.5, 'N': 0}"),
@@ -24,15 +26,15 @@ _LABEL_HINTS = (
 )
 
 
-def to_float(values: Any, name: str) -> FloatArray:
-    """Scores as float64, nan where missing. The caller's array is not changed."""
+def to_float(values: Any, name: str, what: str = "scores") -> FloatArray:
+    """Scores (or weights) as float64, nan where missing. The caller's array is not changed."""
     values = bare(values)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)
         if not pd.api.types.is_numeric_dtype(category.categories.dtype):
-            return _objects_to_float(np.asarray(values, dtype=object), name)
-        levels = np.append(to_float(category.categories, name), np.nan)
+            return _objects_to_float(np.asarray(values, dtype=object), name, what)
+        levels = np.append(to_float(category.categories, name, what), np.nan)
         return np.take(levels, category.codes)
     if isinstance(dtype, np.dtype):
         if dtype.kind in "biuf":
@@ -40,19 +42,19 @@ def to_float(values: Any, name: str) -> FloatArray:
         if dtype.kind in "US":
             values = np.asarray(values).astype(object)
         elif dtype.kind != "O":
-            raise ScoreTypeError(f"{name!r} has dtype {dtype}; scores must be numbers or booleans.")
+            raise _NOT_NUMBERS[what](f"{name!r} has dtype {dtype}; {what} must be {_KINDS[what]}.")
     elif not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)):
         if not (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
             if pd.isna(values).all():  # a typed column of nothing but nulls
                 return np.full(len(values), np.nan)
-            raise ScoreTypeError(f"{name!r} has dtype {dtype}; scores must be numbers or booleans.")
+            raise _NOT_NUMBERS[what](f"{name!r} has dtype {dtype}; {what} must be {_KINDS[what]}.")
         values = np.asarray(values, dtype=object)
     else:
         return np.asarray(pd.Series(values).to_numpy(dtype=np.float64, na_value=np.nan))
-    return _objects_to_float(np.asarray(values, dtype=object), name)
+    return _objects_to_float(np.asarray(values, dtype=object), name, what)
 
 
-def _objects_to_float(values: np.ndarray, name: str) -> FloatArray:
+def _objects_to_float(values: np.ndarray, name: str, what: str) -> FloatArray:
     flat = values.ravel()
     missing = np.asarray(pd.isna(flat), dtype=bool)
     kinds = {type(value) for value in flat[~missing]}
@@ -61,15 +63,15 @@ def _objects_to_float(values: np.ndarray, name: str) -> FloatArray:
         shown = pd.Series(flat[~missing]).map(repr).value_counts(sort=True)
         found = examples(f"{value} ({count})" for value, count in shown.items())
         texts = {str(value).strip("'\"").lower() for value in shown.index}
-        raise ScoreTypeError(
-            f"{name!r} is not numeric: found {found}. Scores must be numbers or booleans; text is never guessed at. "
+        raise _NOT_NUMBERS[what](
+            f"{name!r} is not numeric: found {found}. {what.capitalize()} must be {_KINDS[what]}; text is never guessed at. "
             f"{_way_out(name, texts)}"
         )
     out = np.full(flat.shape, np.nan)
     try:
         out[~missing] = flat[~missing].astype(np.float64)
     except (OverflowError, ValueError) as error:
-        raise ScoreTypeError(
+        raise _NOT_NUMBERS[what](
             f"{name!r} holds numbers that do not fit a float ({error}); rescale or correct them."
         ) from error
     return out.reshape(values.shape)
@@ -147,6 +149,11 @@ def sentinel_of(scores: FloatArray) -> tuple[float, int] | None:
     if negative.size == 1 and negative[0] != np.round(negative[0]):
         return None  # one odd fraction is a score
     return float(negative[0]), int(negative.size)
+
+
+def weights_to_float(values: Any, name: str) -> FloatArray:
+    """Weights as float64, nan where missing."""
+    return to_float(values, name, "weights")
 
 
 def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:

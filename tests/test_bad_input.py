@@ -455,8 +455,17 @@ class TestWeights:
             frame.assign(w=(frame["model"] == "B") * 1).evalci.cluster_ci("cluster", by="model", weights="w")
 
     def test_text(self, frame):
-        with pytest.raises(EvalCIError, match=r"'w'.*not numeric"):
-            frame.assign(w="1").evalci.cluster_ci("cluster", weights="w")
+        for ask, given in (("cluster_ci", ("cluster",)), ("proportion_ci", ())):
+            with pytest.raises(WeightError, match=r"'w' is not numeric.*Weights must be numbers >= 0; text"):
+                getattr(frame.assign(w="1").evalci, ask)(*given, weights="w")
+        with pytest.raises(WeightError, match=r"has dtype datetime64.*weights must be numbers >= 0"):
+            frame.assign(w=pd.Timestamp("2026-01-01")).evalci.cluster_ci("cluster", weights="w")
+
+    def test_by_kind(self, frame):
+        with pytest.raises(MethodError, match=r"got dict\. To weigh by kind.*df\['kind'\]\.map\(weights\)"):
+            frame.evalci.cluster_ci("cluster", weights={"A": 1, "B": 2})
+        with pytest.raises(AlignmentError, match=r"does not cover the index.*To weigh by kind"):
+            frame.evalci.cluster_ci("cluster", weights=pd.Series({"A": 1, "B": 2}))
 
 
 class TestOptions:

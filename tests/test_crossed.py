@@ -199,6 +199,22 @@ def test_design_effect_has_a_row_for_all_together(frame):
     assert set(frame.evalci.design_effect(["doc", "topic"])["cluster"]) == {"doc", "topic"}  # nested: no row together
 
 
+def test_no_clustering_counts_for_more_than_the_fewest_effective_clusters():
+    """All pass in 100 documents by 5 prompts: no more than five independent chances are in doubt, and not fewer."""
+    cube = xr.Dataset({"score": (("doc", "prompt"), np.ones((100, 5), dtype=int))}, coords={"prompt": range(5), "doc": range(100)})
+    both, alone = (quiet(cube.evalci.cluster_ci, name, dim=...) for name in (BOTH, "prompt"))
+    assert 5 < both["n_eff"] < alone["n_eff"]
+    assert stats.proportion_ci(5, 5, method="clopper_pearson").ci_low < both["ci_low"] < alone["ci_low"]
+
+
+def test_together_comes_first_also_where_it_ties():
+    frame = rows_of(made(seed=3)).assign(score=lambda d: (d["prompt"] < 3).astype(int))  # documents tell nothing
+    answer = quiet(frame.evalci.design_effect, BOTH, by="model")
+    assert answer["cluster"].tolist() == ["doc + prompt", "prompt", "doc"] * 2
+    weighted = quiet(frame.assign(w=np.where(frame["doc"] == "d0", 50, 1)).evalci.design_effect, BOTH, by="model", weights="w")
+    assert (weighted.loc[weighted["cluster"] == "doc + prompt", "n_clusters"] == 6).all()
+
+
 def test_warnings_name_the_clustering(frame):
     few = frame[frame["prompt"] < 3]
     told(
@@ -235,8 +251,15 @@ def test_errors(frame):
         frame.assign(prompt=frame["prompt"].where(frame.index != 5)).evalci.cluster_ci(BOTH)
     with pytest.raises(ColumnNotFoundError, match=r"cluster='promt'.*Did you mean 'prompt'"):
         frame.evalci.cluster_ci(["doc", "promt"])
-    with pytest.raises(ClusterError, match="all scores lie in a single cluster of 'prompt'"):
-        quiet(frame.evalci.cluster_ci, BOTH, by="prompt")
+    for obj in (frame, made()):
+        with pytest.raises(ColumnNotFoundError, match=r"Several clusterings go in a list: cluster=\['doc', 'prompt'\]\."):
+            obj.evalci.cluster_ci("doc + prompt")
+    with pytest.raises(ClusterError, match=r"by= both name 'prompt'.*Leave it out of cluster="):
+        frame.evalci.cluster_ci(BOTH, by="prompt")
+    with pytest.raises(ClusterError, match=r"by= both name 'prompt'.*Leave it out of by="):
+        frame.evalci.design_effect("prompt", by="prompt")
+    with pytest.raises(ClusterError, match="all scores lie in a single cluster of 'half'"):
+        quiet(frame.assign(half=1).evalci.cluster_ci, ["doc", "half"], by="model")
     with pytest.raises(MethodError, match="use method='bootstrap_pigeonhole', or the default"):
         frame.evalci.cluster_ci(BOTH, method="bootstrap_percentile")
     with pytest.raises(MethodError, match=r"there is one; name several, as cluster=\['doc_id', 'prompt_id'\]"):

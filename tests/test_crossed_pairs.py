@@ -20,6 +20,8 @@ from evalci_accessor.exceptions import (
     MethodError,
     MissingClusterError,
     NestedClustersWarning,
+    PairingError,
+    SharedKeyWarning,
 )
 from evalci_accessor.stats.joint_effect import joint_effect
 from evalci_accessor.stats.matched import MatchedScores
@@ -249,6 +251,11 @@ def test_errors_and_warnings_name_the_clustering():
         frame.assign(prompt=frame["prompt"].where(frame.index > 0, 3)).evalci.diff_ci("model", item="item", cluster=BOTH)
     with pytest.raises(ClusterError, match="lie in a single cluster of 'prompt'"):
         quiet(frame.query("prompt == 0").evalci.diff_ci, "model", item="item", cluster=["prompt", "topic"])
+    clusters = r"The clusters 'doc' and 'prompt' tell them apart\..* pass item=\['doc', 'prompt'\]\."
+    with pytest.raises(PairingError, match=clusters):
+        frame.evalci.diff_ci("model", item="doc", cluster=BOTH)
+    call = frame.evalci.diff_ci
+    told(SharedKeyWarning, r"cluster='doc', if.*or all, as cluster=\['doc', 'prompt'\], if", call, "model", item=BOTH)
     for method in ("obuchowski", "sign_flip"):
         with pytest.raises(MethodError, match="is for one clustering, so the others would be ignored"):
             frame.evalci.mcnemar("model", item="item", cluster=BOTH, method=method)

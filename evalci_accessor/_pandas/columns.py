@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from evalci_accessor._crossing import check_listed, refuse_ids
+from evalci_accessor._crossing import check_listed, list_hint, refuse_ids
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import AlignmentError, AmbiguousNameError, ColumnNotFoundError, MethodError
 
@@ -65,9 +65,11 @@ def find(data: Frame, spec: Any, role: str) -> Column:
         name = getattr(spec, "name", None)
         return Column(spec, role if name is None else name)
     if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
+        way = "Turn a list of ids into an array with numpy.asarray(...)."
+        if role == "weights":
+            way = _BY_KIND if isinstance(spec, dict) else "Turn a list into an array with numpy.asarray(...)."
         raise MethodError(
-            f"`{role}` must be one name, or an array or Series with an entry a row; got {type(spec).__name__}. "
-            "Turn a list of ids into an array with numpy.asarray(...)."
+            f"`{role}` must be one name, or an array or Series with an entry a row; got {type(spec).__name__}. {way}"
         )
     return Column(_by_name(data, spec, role), spec)
 
@@ -89,6 +91,9 @@ def listed(data: Frame, specs: Any) -> list[Any]:
         return []
     is_several = isinstance(specs, list) or (isinstance(specs, tuple) and specs not in columns_of(data))
     return list(specs) if is_several else [specs]
+
+
+_BY_KIND = "To weigh by kind, give each row the weight of its own: df['kind'].map(weights)."
 
 
 def _by_name(data: Frame, name: Hashable, role: str) -> Any:
@@ -117,6 +122,7 @@ def _not_found(data: Frame, name: Hashable, role: str, levels: list[Any]) -> str
     available = [*columns, *levels]
     close = difflib.get_close_matches(str(name), [str(label) for label in available], n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = (list_hint(name) if role == "cluster" else "") or hint
     if role in ("score", "weights") and isinstance(data, pd.DataFrame):
         numeric = [
             c for c, dtype in zip(columns, data.dtypes, strict=True)
@@ -147,5 +153,5 @@ def _aligned(data: Frame, series: pd.Series, role: str) -> pd.Series:
     )
     raise AlignmentError(
         f"The Series passed as `{role}` does not cover the index of the data exactly: {reason}. A Series aligns by index; "
-        "pass .to_numpy() to go by position."
+        f"pass .to_numpy() to go by position.{f' {_BY_KIND}' if role == 'weights' else ''}"
     )

@@ -24,7 +24,9 @@ from evalci_accessor._present import (
     refuse_single_clusters,
     together,
 )
+from evalci_accessor._sample import Sample
 from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
+from evalci_accessor.exceptions import ClusterError
 
 
 def proportion_ci(
@@ -53,7 +55,9 @@ def cluster_ci(
     """Intervals under clustering, as the accessor's method of that name."""
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, ESTIMATE_COLUMNS)
-    sample = add_up_crossed(data, rows, clusterings_of(data, cluster, score))
+    clusterings = clusterings_of(data, cluster, score)
+    _refuse_keys(clusterings, rows)
+    sample = add_up_crossed(data, rows, clusterings)
     return tidy(keys, rate_columns(estimate(sample, options), sample.cluster), rows.n_groups)
 
 
@@ -74,6 +78,7 @@ def design_effect(
     columns = _clusterings(data, rows, cluster, score, weights)
     samples = [add_up(data, rows, column) for column in columns]
     if cluster is not None:
+        _refuse_keys(columns, rows)
         for sample in samples:
             refuse_single_clusters(sample)
         samples = [*together(lambda: add_up_crossed(data, rows, columns, told=False), len(columns)), *samples]
@@ -90,16 +95,32 @@ def design_effect(
         nothing = {label: values.iloc[:0] for label, values in keys.items()}
         empty = tidy(nothing, {name: np.empty(0) for name in DESIGN_COLUMNS}, 0)
         return empty.astype({"cluster": object, "icc_method": object, "n": np.int64, "n_clusters": np.int64})
-    return _worst_first(parts, rows.n_groups)
+    return _worst_first(parts, samples, rows.n_groups)
 
 
-def _worst_first(parts: list[pd.DataFrame], n_groups: int) -> pd.DataFrame:
-    """Within each group, the clustering with the largest design effect first."""
+def _refuse_keys(clusterings: list[Column], rows: Rows) -> None:
+    """A clustering that is also in by= is one cluster within each row of the answer."""
+    keys = {key.name for key in rows.keys}
+    both = [one.name for one in clusterings if one.name in keys]
+    if both:
+        others = " Leave it out of cluster=: the others are what the scores of a row share." if len(clusterings) > 1 else (
+            " Leave it out of by=, name what is shared within it as cluster=, or use proportion_ci if the items within it really "
+            "are independent."
+        )  # fmt: skip
+        raise ClusterError(
+            f"cluster= and by= both name {both[0]!r}, so within each row of the answer all scores lie in a single cluster of it."
+            f"{others}"
+        )
+
+
+def _worst_first(parts: list[pd.DataFrame], samples: list[Sample], n_groups: int) -> pd.DataFrame:
+    """Within each group, all clusterings together and then that with the largest design effect first."""
     if len(parts) == 1:
         return parts[0]
     stacked = pd.concat(parts, ignore_index=True)
     group = np.tile(np.arange(n_groups), len(parts))
-    order = _scan.worst_first(group, stacked["design_effect"].to_numpy())
+    joint = np.repeat([sample.crossing is not None for sample in samples], n_groups)
+    order = _scan.worst_first(group, stacked["design_effect"].to_numpy(), joint)
     return stacked.iloc[order].reset_index(drop=True)
 
 

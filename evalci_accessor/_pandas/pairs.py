@@ -37,7 +37,7 @@ from evalci_accessor._pairs import (
 from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, columns_of, find, listed
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
-from evalci_accessor._scores import to_float
+from evalci_accessor._scores import to_float, weights_to_float
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._warn import plain
 from evalci_accessor.exceptions import AmbiguousNameError, EvalCIError, MethodError
@@ -215,7 +215,7 @@ def read_pairs(
 ) -> Paired:
     """Leave out the systems that no pair names, and match the items of the others."""
     factor, names = found.factor, found.names(averages)
-    weights = None if found.weights is None else to_float(found.weights.values, found.weights.name)
+    weights = None if found.weights is None else weights_to_float(found.weights.values, found.weights.name)
     coded, at = _of_somebody(data, factor, weights)
     codes, labels, first = by_appearance(coded)
     first = first if at is None else at[first]

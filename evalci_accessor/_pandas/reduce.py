@@ -12,7 +12,7 @@ from evalci_accessor._crossing import Clustering, coarsest, refuse_many
 from evalci_accessor._ids import Codes, Groups, by_label, encode, group_rows
 from evalci_accessor._pandas.columns import Column, Frame, find, listed
 from evalci_accessor._sample import Sample, cross
-from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float
+from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float, weights_to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples, plain
 from evalci_accessor.exceptions import MissingClusterError, WeightError
@@ -100,7 +100,7 @@ def read_rows(data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPol
     absent: BoolArray | None = None
     if weights is not None:
         found = find(data, weights, "weights")
-        weight = checked_weights(to_float(found.values, found.name), found.name, where)
+        weight = checked_weights(weights_to_float(found.values, found.name), found.name, where)
         absent = weight == 0  # as if the row were not there, whatever its score
     keep, missing = screen(scores, absent, column.name, nan_policy, where)
     keys = [find(data, spec, "by") for spec in listed(data, by)]

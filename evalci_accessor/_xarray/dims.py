@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import xarray as xr
 
-from evalci_accessor._crossing import check_listed, refuse_ids
+from evalci_accessor._crossing import check_listed, list_hint, refuse_ids
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import AlignmentError, ColumnNotFoundError, DimensionError, MethodError
 
@@ -50,6 +50,7 @@ def find(data: Cube, spec: Any, role: str) -> Named:
 
     close = difflib.get_close_matches(str(spec), names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = (list_hint(spec) if role == "cluster" else "") or hint
     raise ColumnNotFoundError(
         f"{role}={spec!r} is neither a coordinate nor a variable.{hint} Available: {examples(map(repr, names), 20)}. "
         f"Pass {role}=<name>."

@@ -7,7 +7,7 @@ import xarray as xr
 
 from evalci_accessor._ids import Codes
 from evalci_accessor._item_weights import refuse_unequal, refuse_weightless, unequal
-from evalci_accessor._scores import checked_weights, to_float
+from evalci_accessor._scores import checked_weights, weights_to_float
 from evalci_accessor._warn import plain
 from evalci_accessor._xarray.dims import Named
 from evalci_accessor._xarray.parts import Parts
@@ -25,7 +25,7 @@ def item_weights(parts: Parts, array: xr.DataArray, systems: IntArray, items: Co
     others = tuple(d for d in (parts.systems, *parts.repeats) if d in given.dims)  # along which they must not vary
     shape, inner = tuple(array.sizes[d] for d in own), tuple(array.sizes[d] for d in others)
     sizes = dict(zip((*own, *others), (*shape, *inner), strict=True))
-    raw = to_float(np.ascontiguousarray(spread_over(given, sizes, name, "weights")).ravel(), name)
+    raw = weights_to_float(np.ascontiguousarray(spread_over(given, sizes, name, "weights")).ravel(), name)
     checked = checked_weights(raw, name, lambda i: describe(array, tuple(sizes), (*shape, *inner), i))
     n_items, n_inner = (int(np.prod([array.sizes[d] for d in dims], dtype=np.int64)) for dims in (parts.items, others))
     if not len(raw):

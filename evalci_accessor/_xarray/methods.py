@@ -104,11 +104,13 @@ def design_effect(
     plain = add_up(cells, None)
     warn_missing(plain)
     warn_sentinel(plain.sentinel, plain.score_range[1])
-    return _stack(cells, parts, confidence_level, icc_method)
+    return _stack(cells, parts, [sample.crossing is not None for sample in samples], confidence_level, icc_method)
 
 
-def _stack(cells: Cells, parts: list[xr.Dataset], confidence_level: float, icc_method: str) -> xr.Dataset:
-    """One clustering after the other along a dim ``cluster``, the largest design effect first."""
+def _stack(
+    cells: Cells, parts: list[xr.Dataset], together: list[bool], confidence_level: float, icc_method: str
+) -> xr.Dataset:
+    """One clustering after the other along a dim ``cluster``: all together, then the largest design effect first."""
     if not parts:
         nothing: dict[str, Any] = {name: np.full(cells.shape, np.nan) for name in DESIGN_COLUMNS}
         nothing |= {"cluster": "", "icc_method": icc_method, "confidence_level": confidence_level}
@@ -122,7 +124,7 @@ def _stack(cells: Cells, parts: list[xr.Dataset], confidence_level: float, icc_m
     if not stacked["design_effect"].size:
         return stacked[[name for name in DESIGN_COLUMNS if name != "cluster"]]
     worst = stacked["design_effect"].max([d for d in stacked["design_effect"].dims if d != "cluster"], skipna=True)
-    order = _scan.worst_first(np.zeros(len(parts), dtype=np.int64), worst.to_numpy())
+    order = _scan.worst_first(np.zeros(len(parts), dtype=np.int64), worst.to_numpy(), np.array(together))
     return stacked.isel(cluster=order)[[name for name in DESIGN_COLUMNS if name != "cluster"]]
 
 

@@ -13,7 +13,7 @@ import xarray as xr
 from evalci_accessor._crossing import Clustering, coarsest, refuse_many
 from evalci_accessor._ids import Codes, by_label, encode
 from evalci_accessor._sample import Sample, cross
-from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float
+from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float, weights_to_float
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples, plain
 from evalci_accessor._xarray.dims import Named
@@ -123,7 +123,7 @@ def _read_weights(
     """Checked weights, shape (H, N)."""
     spread = np.ascontiguousarray(spread_over(weights.array, sizes, weights.name, "weights")).ravel()
     shape = tuple(sizes[dim] for dim in kept)
-    weight = checked_weights(to_float(spread, weights.name), weights.name, where)
+    weight = checked_weights(weights_to_float(spread, weights.name), weights.name, where)
     weight = weight.reshape(int(np.prod(shape, dtype=np.int64)), n_cells)
     empty = np.flatnonzero((weight.sum(axis=1) == 0) & (n_cells > 0))
     if len(empty):

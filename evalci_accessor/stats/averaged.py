@@ -14,6 +14,7 @@ from evalci_accessor.stats.posterior import N_NODES, IccPosterior, posterior_of
 from evalci_accessor.stats.proportion import beta_limits, squared_ratio
 from evalci_accessor.stats.totals import ClusterTotals
 
+_NOISE = 1e-12
 _CHUNK = 2**14  # groups whose limits are found together
 _GUARD_DF, _GUARD_RATIO, _GUARD_TAIL = 8.0, 1.3, 0.02
 
@@ -135,7 +136,8 @@ def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: float) -> t
             at = start + np.flatnonzero(todo[start : start + _CHUNK])
             if len(at):
                 limit[at] = _solve(p, post, at, target, upper=limit is high)
-    return low, high
+    # Below the tolerance of the search there is no digit left.
+    return np.where(low < _NOISE, 0.0, low), np.where(high > 1 - _NOISE, 1.0, high)
 
 
 def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float, *, upper: bool) -> FloatArray:

@@ -108,8 +108,8 @@ def crossed_design(crossed: Crossed, *, icc_method: IccMethod = "anova", confide
     r"""Design effect of crossed clusterings together.
 
     :math:`\mathrm{Deff} = 1 + \sum_a e_a \max(\rho_a, 0) - \sum_{a<b} e_{ab} \max(\rho_{ab}, 0) + \dots` with
-    :math:`e = M/G^* - 1`, and at least the largest of the clusterings' own. There is no one ICC; the clusters and sizes are those
-    of the clustering with the fewest effective clusters.
+    :math:`e = M/G^* - 1`, and at least the largest of the clusterings' own. There is no one ICC; the number of clusters is
+    the fewest, and their sizes are those of the clustering with the fewest effective clusters.
     """
     every = [design(t, icc_method=icc_method, confidence_level=confidence_level) for t in crossed.margins]
     flat = [{name: np.ravel(getattr(one, name)) for name in _BY_CLUSTERING} for one in every]
@@ -134,6 +134,7 @@ def crossed_design(crossed: Crossed, *, icc_method: IccMethod = "anova", confide
         answer = {
             "icc": unknown, "icc_low": unknown, "icc_high": unknown, "design_effect": effect, "n_eff": n / effect,
             "width_ratio": np.sqrt(effect), "n": n.astype(np.int64), **of_smallest,
+            "n_clusters": crossed.moments.clusters.astype(np.int64),
         }  # fmt: skip
     shaped = {name: reshape(values, finest.shape) for name, values in answer.items()}
     return DesignResult(icc_method=str(icc_method), confidence_level=check_level(confidence_level), **shaped)

@@ -38,13 +38,10 @@ def joint_effect(parts: Sequence[Values], common: FloatArray, greatest: FloatArr
     parts = [part if part[0].shape[1] <= most else _binned(*part, most) for part in parts]
     width = int(np.prod([part[0].shape[1] for part in parts]))
     step = max(_CHUNK // width, 1)
-    found = [
-        _chunk(
-            [(value[k : k + step], weight[k : k + step]) for value, weight in parts], common[k : k + step],
-            greatest[k : k + step], bins,
-        )  # fmt: skip
-        for k in range(0, pairs, step)
-    ]
+    found = []
+    for start in range(0, pairs, step):
+        at = slice(start, start + step)
+        found.append(_chunk([(value[at], weight[at]) for value, weight in parts], common[at], greatest[at], bins))
     if not found:
         return np.ones((0, bins)), np.zeros((0, bins))
     effect, weight = (np.concatenate(list(part)) for part in zip(*found, strict=True))
