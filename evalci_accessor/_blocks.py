@@ -169,12 +169,12 @@ def _refuse_single_clusters(matched: Matched, blocks: list[Block]) -> None:
 
 def _refuse_single(matched: Matched, single: list[Block], margin: Margin, cluster: int) -> None:
     groups = list(dict.fromkeys(block.group for block in single))
-    first = margin.label(cluster)
+    first = f" ({margin.label(cluster)!r})" if len(groups) == 1 else ""
     labels = [matched.group_label(h) for h in groups]
     where = f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): " if labels[0] else ""
     a, b = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
     raise ClusterError(
-        f"{where}all items of {a!r} and {b!r} lie in a single cluster of {margin.name!r} ({first!r}), from which no error "
+        f"{where}all items of {a!r} and {b!r} lie in a single cluster of {margin.name!r}{first}, from which no error "
         "between clusters can be told. At least two clusters are needed: use a finer clustering, leave such groups out, name other "
         "pairs with pairs=, or leave out cluster= if the items really are independent."
     )

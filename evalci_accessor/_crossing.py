@@ -52,6 +52,11 @@ class JointIds:
     values: FloatArray
 
     @property
+    def lacking(self) -> list[str]:
+        """Names of those in which ids are missing."""
+        return [name for name, one in zip(self.names, self.coded, strict=True) if (one.codes < 0).any()]
+
+    @property
     def name(self) -> str:
         """What they are called together."""
         return joint_name(self.names)
@@ -107,13 +112,16 @@ def list_hint(name: object) -> str:
     return f" Several clusterings go in a list: cluster={parts!r}." if len(parts) > 1 else ""
 
 
-def check_listed(names: Sequence[str]) -> None:
-    """Refuse an empty list of clusterings, and one that names the same twice."""
-    if not names:
+def check_listed(specs: Sequence[Any], names: Sequence[str]) -> list[str]:
+    """Names of the clusterings, each its own; an empty list is refused, and one that names the same twice."""
+    if not specs:
         raise ClusterError("The list of clusterings is empty; name what the items share, as cluster='doc_id'.")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise MethodError(f"cluster= names {twice[0]!r} twice; name each clustering once.")
+    named = [(type(spec), spec) for spec in specs if isinstance(spec, (str, int, tuple))]
+    twice = next((spec for kind, spec in named if named.count((kind, spec)) > 1), None)
+    if twice is not None:
+        raise MethodError(f"cluster= names {twice!r} twice; name each clustering once.")
+    # Arrays without a name, or with the same, are told apart by number.
+    return [name if names.count(name) == 1 else f"{name} {names[: k + 1].count(name)}" for k, name in enumerate(names)]
 
 
 def refuse_many(names: Sequence[str]) -> None:
@@ -129,6 +137,8 @@ def coarsest(clusterings: Sequence[Clustering], *, told: bool) -> list[int]:
     """Which clusterings count: not those whose clusters each lie in one cluster of another. Says so where ``told``."""
     sizes = [len(np.unique(one.coded.codes)) for one in clusterings]
     counted = list(range(len(clusterings)))
+    if max(sizes) < 2:  # no scores, or a single cluster of each, of which others speak
+        return counted
     # The finest first, so that of a chain only the coarsest stays; of two that are the same the first does.
     for a in sorted(counted, key=lambda k: (-sizes[k], -k)):
         for b in counted:

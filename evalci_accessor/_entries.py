@@ -23,7 +23,7 @@ class Names:
     item : list of str
         The columns or dims that make the key together.
     cluster, sample, weights : str or None
-        Of several clusterings the name of all, and each in ``clusters``.
+        Of several clusterings the name of all, and each in ``clusters``; those that lack ids in ``lacking``.
     averages : bool
         Whether the question takes the mean of an item's scores.
     entries : str
@@ -39,6 +39,7 @@ class Names:
     entries: str
     weights: str | None = None
     clusters: list[str] = dataclasses.field(default_factory=list)
+    lacking: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def key(self) -> str:

@@ -148,10 +148,11 @@ def _refuse_missing_ids(kept: Entries, request: Request) -> None:
             )
     if kept.clusters is not None and (kept.clusters.codes < 0).any():
         at = np.flatnonzero(kept.clusters.codes < 0)
+        lacking = names.lacking or names.clusters
         raise MissingClusterError(
-            f"{'all' if len(at) == n else len(at)} of {n} {names.entries} have no cluster id in {names.cluster!r}: "
+            f"{'all' if len(at) == n else len(at)} of {n} {names.entries} have no cluster id in {' or '.join(map(repr, lacking))}: "
             f"{examples(at.tolist(), words=kept.where)}. They are neither one cluster nor none. Leave them out knowingly with "
-            f"dropna(subset={names.clusters!r}), or give each item an id of its own if they share nothing."
+            f"dropna(subset={lacking!r}), or give each item an id of its own if they share nothing."
         )
 
 

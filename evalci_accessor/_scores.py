@@ -13,7 +13,7 @@ from evalci_accessor._ids import bare
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError
-from evalci_accessor.stats._validate import BoolArray, FloatArray, check_option
+from evalci_accessor.stats._validate import BoolArray, FloatArray, check_option, scaled
 
 _NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {"scores": ScoreTypeError, "weights": WeightError}
 _KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}
@@ -169,5 +169,4 @@ def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:
         raise WeightError(f"All {weights.size} weights in {name!r} are 0; at least one must be positive.")
     if not weights.size:
         return weights
-    # Their scale does not matter, but squares of very large or small ones would not fit; a power of two moves no digit.
-    return np.ldexp(weights, 1 - int(np.frexp(weights.max())[1]))
+    return scaled(weights)

@@ -286,6 +286,23 @@ def test_a_series_takes_levels_and_arrays():
     arrays = quiet(frame.evalci.cluster_ci, [frame["doc"].to_numpy(), frame["prompt"]], by="model")
     assert set(arrays["cluster"]) == {"cluster + prompt"}
     np.testing.assert_allclose(arrays["ci_low"], answer["ci_low"])
+    both = [frame["doc"].to_numpy(), frame["prompt"].to_numpy()]
+    for specs, name in (
+        (both, "cluster 1 + cluster 2"), ([frame["doc"].rename("x"), frame["prompt"].rename("x")], "x 1 + x 2"),
+    ):  # fmt: skip
+        unnamed = quiet(frame.evalci.cluster_ci, specs, by="model")
+        assert set(unnamed["cluster"]) == {name}
+        np.testing.assert_allclose(unnamed["ci_low"], answer["ci_low"])
+    labels = quiet(frame.rename(columns={"doc": 1, "prompt": "1"}).evalci.cluster_ci, [1, "1"], by="model")
+    np.testing.assert_allclose(labels["ci_low"], answer["ci_low"])
+
+
+def test_a_frame_without_rows():
+    empty = rows_of(made()).iloc[:0]
+    for by in (None, "model"):
+        answer = empty.evalci.cluster_ci(BOTH, by=by)  # and no word of nesting
+        assert len(answer) == (by is None)
+        assert set(answer["cluster"]) <= {"doc + prompt"}
 
 
 def test_an_empty_group_is_a_row_of_nan():

@@ -243,7 +243,7 @@ def test_compare_holds_together():
 
 def test_errors_and_warnings_name_the_clustering():
     frame = rows_of(made())
-    lacking = r"2 of 162 rows have no cluster id in 'doc \+ prompt'.*subset=\['doc', 'prompt'\]"
+    lacking = r"2 of 162 rows have no cluster id in 'prompt'.*subset=\['prompt'\]"
     with pytest.raises(MissingClusterError, match=lacking):
         frame.assign(prompt=frame["prompt"].where(frame.index > 1)).evalci.diff_ci("model", item="item", cluster=BOTH)
     torn = r"more than one cluster of 'doc \+ prompt'.*\('d0', 0\).*item=\['doc', 'prompt', 'item'\]"

@@ -327,7 +327,7 @@ class TestRefused:
             of_frame(frame, item=["doc", "item"], cluster="doc")
 
     def test_key_of_several_columns_without_a_cluster(self, frame):
-        told = r"The 6 items are told apart by 'doc' \(3 values\) and 'kind' \(2 values\).*cluster='doc', if .*; repeats.*in sample="
+        told = r"The 6 items are told apart by 'doc' \(3 values\) and 'kind' \(2 values\).*cluster='doc', if .*; repeats.*sample="
         frame = frame.assign(kind=[0, 1] * 6)
         with pytest.warns(SharedKeyWarning, match=told):
             of_frame(frame, item=["doc", "kind"])

@@ -11,7 +11,7 @@ from conftest import requires
 from strategies import BENIGN, METHODS, frame_of, quiet, two_groups
 
 import evalci_accessor
-from evalci_accessor.exceptions import ClusterError, MissingScoreWarning, ScanWarning
+from evalci_accessor.exceptions import ClusterError, MethodError, MissingScoreWarning, ScanWarning
 
 ESTIMATES = [
     "estimate", "std_error", "ci_low", "ci_high", "df", "n", "n_clusters", "cluster", "icc", "design_effect", "n_eff",
@@ -431,3 +431,14 @@ def test_a_row_of_weight_zero_is_absent_whatever_its_score(odd):
     cube["w"] = ("index", weights)
     from_cube = cube.evalci.cluster_ci("doc_id", weights="w")
     assert float(from_cube["ci_low"]) == pytest.approx(expected["ci_low"].item(), rel=1e-12)
+
+
+@pytest.mark.parametrize("weight", [7.0, 0.1, 1 / 3, 2.0])
+def test_exact_bootstrap_takes_equal_weights_of_any_scale(weight):
+    frame = pd.DataFrame({"score": [1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0], "doc": np.repeat(range(4), 3), "w": weight})
+    weighted, plain = (
+        quiet(frame.evalci.cluster_ci, "doc", method="bootstrap_exact", weights=w) for w in ("w", None)
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(weighted, plain)
+    with pytest.raises(MethodError, match="not whole numbers"):
+        quiet(frame.assign(w=[1, 2, 3] * 4).evalci.cluster_ci, "doc", method="bootstrap_exact", weights="w")

@@ -79,10 +79,10 @@ def clusterings_of(data: Frame, cluster: Any, score: Any) -> list[Column]:
     specs = listed(data, cluster)
     refuse_ids(specs, "For ids by position pass an array, as numpy.asarray(ids).")
     columns = [find(data, spec, "cluster") for spec in specs]
-    check_listed([column.name for column in columns])
+    names = check_listed(specs, [column.name for column in columns])
     if isinstance(score, str) and score in [spec for spec in specs if isinstance(spec, str)]:
         raise MethodError(f"cluster={score!r} is the score itself; name what the items share, such as a document's id.")
-    return columns
+    return [one if one.name == name else Column(one.values, name) for one, name in zip(columns, names, strict=True)]
 
 
 def listed(data: Frame, specs: Any) -> list[Any]:

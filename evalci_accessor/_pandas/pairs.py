@@ -139,6 +139,7 @@ class Found:
         return Names(
             score=self.score.name, factor=self.factor.name, item=[item.name for item in self.items], averages=averages,
             cluster=None if self.cluster is None else self.cluster.name, clusters=[one.name for one in self.clusters],
+            lacking=[] if self.joint is None else self.joint.lacking,
             sample=None if self.sample is None else self.sample.name, entries="rows",
             weights=None if self.weights is None else self.weights.name,
         )  # fmt: skip

@@ -62,10 +62,10 @@ def clusterings_of(data: Cube, cluster: Any, score: Any) -> list[Named]:
     specs = list(cluster) if isinstance(cluster, (list, tuple)) else [cluster]
     refuse_ids(specs, "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item').")
     found = [find(data, spec, "cluster") for spec in specs]
-    check_listed([one.name for one in found])
+    names = check_listed(specs, [one.name for one in found])
     if isinstance(score, str) and score in [spec for spec in specs if isinstance(spec, str)]:
         raise MethodError(f"cluster={score!r} is the score itself; name what the items share, such as a document's id.")
-    return found
+    return [one if one.name == name else Named(one.array, name) for one, name in zip(found, names, strict=True)]
 
 
 def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:

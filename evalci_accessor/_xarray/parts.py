@@ -70,6 +70,7 @@ class Parts:
             score=self.score.name, factor=self.factor.name, item=[one.name for one in self.item], averages=self.averages,
             cluster=None if self.cluster is None else self.cluster.name, sample=self.sample, entries="cells",
             weights=None if self.weights is None else self.weights.name, clusters=[one.name for one in self.clusters],
+            lacking=[] if self.joint is None else self.joint.lacking,
         )  # fmt: skip
 
 

@@ -27,6 +27,14 @@ def as_float(values: object, name: str) -> FloatArray:
     return array
 
 
+def scaled(weights: FloatArray) -> FloatArray:
+    """Weights with a largest one between 1 and 2: squares of very large or small ones would not fit.
+
+    A power of two moves no digit.
+    """
+    return np.ldexp(weights, 1 - int(np.frexp(weights.max())[1]))
+
+
 def check_option(value: object, options: Any, name: str) -> None:
     """Refuse a value that is not one of the Literal's."""
     allowed = get_args(options)

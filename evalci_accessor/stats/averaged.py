@@ -162,15 +162,17 @@ def icc_averaged(
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Limits and where the guard fired: Korn-Graubard on CR2 where the data vary by more than the model can."""
     low, high = averaged_limits(mo.p, post, outside)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance, df = spread.variance("cr2"), spread.df("cr2")
-        # With few degrees of freedom CR2 scatters, and only a ratio that its own law makes unlikely counts.
-        unlikely = special.chdtri(df, _GUARD_TAIL) / df
-        ratio = np.where(df >= _GUARD_DF, _GUARD_RATIO, np.maximum(_GUARD_RATIO, unlikely))
-        fired = (mo.p > 0) & (mo.p < 1) & (variance > ratio * mo.p * (1 - mo.p) / post.n_eff)
-    if fired.any():
-        p, rows = mo.p[fired], (post.inflation * mo.effective_rows)[fired]
-        shrink = squared_ratio(special.ndtri(outside), special.stdtrit(df[fired], outside))
-        wide = beta_limits(p, np.minimum(rows, p * (1 - p) / variance[fired] * shrink), outside)
-        low[fired], high[fired] = np.minimum(low[fired], wide[0]), np.maximum(high[fired], wide[1])
+    fired = np.zeros(len(mo.p), dtype=bool)
+    for check in spread.checks(post.n_eff):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # With few degrees of freedom CR2 scatters, and only a ratio that its own law makes unlikely counts.
+            unlikely = special.chdtri(check.df, _GUARD_TAIL) / check.df
+            ratio = np.where(check.df >= _GUARD_DF, _GUARD_RATIO, np.maximum(_GUARD_RATIO, unlikely))
+            fires = (mo.p > 0) & (mo.p < 1) & (check.variance > ratio * mo.p * (1 - mo.p) / check.n_eff)
+        if fires.any():
+            p, rows = mo.p[fires], (post.inflation * mo.effective_rows)[fires]
+            shrink = squared_ratio(special.ndtri(outside), special.stdtrit(check.df[fires], outside))
+            wide = beta_limits(p, np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink), outside)
+            low[fires], high[fires] = np.minimum(low[fires], wide[0]), np.maximum(high[fires], wide[1])
+        fired |= fires
     return low, high, fired

@@ -74,7 +74,7 @@ def bootstrap_limits(
         s, m = t.s[part], t.m[part]
         p = mo.p[h]
         if method == "bootstrap_exact":
-            low[h], high[h], error[h] = _exact(s, m, outside)
+            low[h], high[h], error[h] = _exact(*_counts(s, m, t.n[part]), outside)
             continue
         if method == "bootstrap_t":
             estimate, variance = _ratio_and_variance(s, m, n_resamples, seed)
@@ -252,6 +252,16 @@ def _bca_probabilities(s: FloatArray, m: FloatArray, p: float, estimate: FloatAr
         return float(special.ndtr(bias + shifted / (1 - acceleration * shifted)))
 
     return level(special.ndtri(outside)), level(-special.ndtri(outside))
+
+
+def _counts(s: FloatArray, m: FloatArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Totals without weights where these are all equal, whatever their scale."""
+    weight = m / n
+    if np.ptp(weight) > 1e-12 * weight[0]:
+        return s, m
+    counts = s / weight[0]
+    whole = np.round(counts)
+    return np.where(np.abs(counts - whole) <= 1e-9 * np.maximum(whole, 1), whole, counts), n.astype(np.float64)
 
 
 def _exact(s: FloatArray, m: FloatArray, outside: float) -> tuple[float, float, float]:

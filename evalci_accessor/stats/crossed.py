@@ -18,7 +18,7 @@ from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.averaged import AveragedPosterior, averaged_posterior, is_crowded, quasi_inflation
 from evalci_accessor.stats.inclusion import Combined, combine, nested
 from evalci_accessor.stats.joint_effect import joint_effect
-from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.moments import Check, Moments, cr_variance, moments, satterthwaite_df
 from evalci_accessor.stats.totals import ClusterTotals
 
 MOST = 4  # clusterings: their intersections double in number with each
@@ -163,30 +163,51 @@ class Crossed:
         the intersections the means of theirs.
         """
         finest, mo = self.finest, self._moments[tuple(range(len(self.margins)))]
-        crowded = np.any([is_crowded(t, self._moments[d,]) for d, t in enumerate(self.margins)], axis=0)
-        inflation = np.where(crowded, 1.0, quasi_inflation(finest, mo))
+        crowded, inflation, every = self._own
         excess = self.excess(inflation)
-        every = [averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in enumerate(self.margins)]
         meets = {
             some: averaged_posterior(t, self._moments[some], crowded=crowded).quasi_icc
             for some, t in self.meets.items() if (excess[some] > 1e-9).any()
         }  # fmt: skip
         weight, effect = np.zeros((finest.n_groups, _BINS)), np.ones((finest.n_groups, _BINS))
-        for h in np.flatnonzero(finest.n_clusters > 0):
-            counted = np.flatnonzero(~self.nested[:, h])
-            parts = [(excess[d,][h] * every[d].rho[h], every[d].weight[h]) for d in counted.tolist()]
-            common = sum(
-                (-1) ** len(some) * excess[some][h] * icc[h] for some, icc in meets.items() if set(some) <= set(counted.tolist())
-            )  # fmt: skip
-            rows = [(value[None], chance[None]) for value, chance in parts]
-            greatest = max(excess[d,][h] for d in counted.tolist())
-            joint = joint_effect(rows, np.array([common], dtype=np.float64), np.array([greatest]), _BINS)
-            effect[h], weight[h] = joint[0][0], joint[1][0]
+        filled = finest.n_clusters > 0
+        for pattern in np.unique(
+            self.nested[:, filled], axis=1
+        ).T:  # which clusterings count is mostly the same in all groups
+            at = np.flatnonzero(filled & (self.nested == pattern[:, None]).all(axis=0))
+            counted = np.flatnonzero(~pattern).tolist()
+            common = np.zeros(len(at))
+            for some, icc in meets.items():
+                if set(some) <= set(counted):
+                    common += (-1) ** len(some) * excess[some][at] * icc[at]
+            parts = [(excess[d,][at, None] * every[d].rho[at], every[d].weight[at]) for d in counted]
+            greatest = np.max([excess[d,][at] for d in counted], axis=0)
+            effect[at], weight[at] = joint_effect(parts, common, greatest, _BINS)
         with np.errstate(invalid="ignore", divide="ignore"):
             n_k = (inflation * mo.effective_rows)[:, None] / effect
         return AveragedPosterior(
             single=(None,) * finest.n_groups, rho=np.full_like(effect, np.nan), weight=weight, inflation=inflation, n_k=n_k
         )
+
+    @functools.cached_property
+    def _own(self) -> tuple[BoolArray, FloatArray, list[AveragedPosterior]]:
+        """Where scores crowd at an end, quasi-counts per score, and the posterior of each clustering alone."""
+        crowded = np.any([is_crowded(t, self._moments[d,]) for d, t in enumerate(self.margins)], axis=0)
+        inflation = np.where(crowded, 1.0, quasi_inflation(self.finest, self._moments[tuple(range(len(self.margins)))]))
+        every = [averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in enumerate(self.margins)]
+        return crowded, inflation, every
+
+    def checks(self, n_eff: FloatArray) -> list[Check]:
+        """The joint CR2 against the joint model, and that of each clustering that counts against its own.
+
+        So that to name a further clustering does not undo the guard of the first.
+        """
+        out = [Check(variance=self.variance("cr2"), df=self.df("cr2"), n_eff=n_eff)]
+        for d, (t, post) in enumerate(zip(self.margins, self._own[2], strict=True)):
+            mo = self._moments[d,]
+            variance = np.where(self.nested[d], 0.0, cr_variance(t, mo, "cr2"))
+            out.append(Check(variance=variance, df=satterthwaite_df(t, mo, "cr2"), n_eff=post.n_eff))
+        return out
 
 
 def check_number(clusterings: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from evalci_accessor._typing import Alternative, ClusterMethod, DegreesOfFreedom
-from evalci_accessor.exceptions import ClusterError, ScoreError, WeightError
+from evalci_accessor.exceptions import ClusterError, MissingClusterError, ScoreError, WeightError
 from evalci_accessor.stats._results import RateResult
-from evalci_accessor.stats._validate import FloatArray, IntArray, as_float
+from evalci_accessor.stats._validate import FloatArray, IntArray, as_float, scaled
 from evalci_accessor.stats.clustered import rate
 from evalci_accessor.stats.crossed import Crossed, check_number
 
@@ -49,8 +51,8 @@ def crossed_ci(
 
     Raises
     ------
-    ClusterError
-        A clustering with a single cluster.
+    ClusterError, MissingClusterError
+        A clustering with a single cluster, or with too few or missing ids.
     MethodError
         An option that is unknown or that does not apply, one clustering, or more than four.
     ScoreError, WeightError
@@ -102,18 +104,58 @@ def crossed_ci(
 def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
     if scores.ndim != 1 or not len(scores):
         raise ScoreError(f"`scores` must have one axis and at least one score; its shape is {scores.shape}.")
-    every = [np.asarray(ids) for ids in clusters]  # type: ignore[attr-defined]
+    form = f"`clusters` must hold, for each clustering, an id for each of the {len(scores)} scores"
+    if isinstance(clusters, str) or not isinstance(clusters, Iterable):
+        raise ClusterError(f"{form}; got {type(clusters).__name__}.")
+    every = [_ids(ids) for ids in clusters]
+    wrong = next((ids for ids in every if ids.shape != scores.shape), None)
+    if wrong is not None:
+        turn = " Turn it over, as with .T." if len(every) == len(scores) else ""
+        raise ClusterError(f"{form}: an array of shape (D, {len(scores)}). One clustering has shape {wrong.shape}.{turn}")
     check_number(len(every))
-    for ids in every:
-        if ids.shape != scores.shape:
-            raise ClusterError(
-                f"Each clustering must have an id for each of {len(scores)} scores; one has shape {ids.shape}."
-            )
-    return [np.unique(ids, return_inverse=True)[1].reshape(-1).astype(np.int64) for ids in every]
+    return [_coded(ids, d) for d, ids in enumerate(every)]
+
+
+def _ids(ids: object) -> np.ndarray:
+    """Ids as an array that does not turn numbers beside text into text."""
+    if isinstance(ids, np.ndarray):
+        return ids
+    listed = list(ids) if isinstance(ids, Iterable) else [ids]
+    out = np.empty(len(listed), dtype=object)
+    out[:] = listed
+    return out
+
+
+def _coded(ids: np.ndarray, place: int) -> IntArray:
+    if ids.dtype != object:
+        missing = (
+            np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids) if ids.dtype.kind in "mM" else np.zeros(1, dtype=bool)
+        )
+        codes = np.unique(ids, return_inverse=True)[1]
+    else:
+        listed = ids.tolist()
+        missing = np.array([one is None or one != one for one in listed])
+        seen: dict[tuple[type, object], int] = {}
+        codes = np.array([seen.setdefault((type(one), one), len(seen)) for one in listed])
+        codes = _by_text(list(seen), codes)
+    if missing.any():
+        raise MissingClusterError(
+            f"{int(missing.sum())} of {len(ids)} ids of clustering {place} are missing. They are neither one cluster nor none: "
+            "leave these scores out, or give each an id of its own if they share nothing."
+        )
+    return np.asarray(codes, dtype=np.int64).reshape(-1)
+
+
+def _by_text(keys: list[tuple[type, object]], codes: IntArray) -> IntArray:
+    """Codes in the order of the ids as text, which no order of the scores moves."""
+    order = sorted(range(len(keys)), key=lambda k: (keys[k][0].__name__, str(keys[k][1])))
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[order] = np.arange(len(keys))
+    return rank[codes]
 
 
 def _checked(weights: object, scores: FloatArray) -> FloatArray:
     w = as_float(weights, "weights")
     if w.shape != scores.shape or (w < 0).any() or not w.any():
         raise WeightError(f"`weights` must be {len(scores)} numbers >= 0, not all 0; got shape {w.shape}.")
-    return w
+    return scaled(w)

@@ -113,6 +113,22 @@ def satterthwaite_df(t: ClusterTotals, mo: Moments, kind: str) -> FloatArray:
     return np.where(mo.clusters > 1, df, np.nan)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Check:
+    """A variance that the data show, by group, and the effective sample size of a model to hold it against.
+
+    Parameters
+    ----------
+    variance, df : ndarray of float, shape (H,)
+        CR2 and its degrees of freedom.
+    n_eff : ndarray of float, shape (H,)
+    """
+
+    variance: FloatArray
+    df: FloatArray
+    n_eff: FloatArray
+
+
 class Spread(Protocol):
     """Where a variance and its degrees of freedom come from."""
 
@@ -121,6 +137,9 @@ class Spread(Protocol):
 
     def df(self, kind: str) -> FloatArray:
         """Bell and McCaffrey's degrees of freedom, by group."""
+
+    def checks(self, n_eff: FloatArray) -> list[Check]:
+        """What the guard of the default looks at, given the model's effective sample size."""
 
     def negative(self, kind: str) -> BoolArray:
         """Where the variance came out negative, which only a sum of several can, and another stands in."""
@@ -140,6 +159,10 @@ class OneWay:
     def df(self, kind: str) -> FloatArray:
         """Bell and McCaffrey's degrees of freedom, by group."""
         return satterthwaite_df(self.t, self.mo, kind)
+
+    def checks(self, n_eff: FloatArray) -> list[Check]:
+        """CR2 against the model."""
+        return [Check(variance=self.variance("cr2"), df=self.df("cr2"), n_eff=n_eff)]
 
     def negative(self, kind: str) -> BoolArray:  # noqa: ARG002
         """Nowhere: it is a sum of squares."""

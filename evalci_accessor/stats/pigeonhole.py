@@ -77,13 +77,15 @@ def pigeonhole_sums(
 
 
 def _by_content(columns: FloatArray, corners: list[IntArray]) -> list[IntArray]:
-    """Clusters numbered by their scores and by whom they meet, so that neither their names nor the order of rows move a draw.
+    """Clusters numbered by their scores and by whom they meet: neither names nor the order of rows or clusterings move a draw.
 
     Clusters that this cannot tell apart keep the order of their codes.
     """
     codes = [np.unique(corner, return_inverse=True)[1].reshape(-1) for corner in corners]
     scale = np.abs(columns).max(axis=0)
     cell = np.round(columns / np.where(scale > 0, scale, 1.0), 12) @ np.cos(np.arange(1.0, columns.shape[1] + 1))
+    # The clusterings themselves by their sizes and by what their clusters hold, so that their order does not matter either.
+    codes.sort(key=lambda code: (int(code.max()), *np.sort(np.round(np.bincount(code, weights=cell), 9))))
     ranks = [np.zeros(int(code.max()) + 1) for code in codes]
     for _ in range(_ROUNDS):
         keys = []

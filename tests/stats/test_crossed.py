@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from evalci_accessor import stats
-from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, WeightError
+from evalci_accessor.exceptions import ClusterError, MethodError, MissingClusterError, ScoreError, WeightError
 from evalci_accessor.stats.averaged import averaged_posterior
 from evalci_accessor.stats.crossed import Crossed
 from evalci_accessor.stats.moments import bell_mccaffrey_df, cr_variance, moments
@@ -281,12 +281,8 @@ def test_order_of_rows_names_and_clusterings_do_not_matter(seed, graded):
         kw = {"method": method, "weights": w, "rng": 1, "n_resamples": 200}
         plain = stats.crossed_ci(y, clusters, **kw)
         turned = stats.crossed_ci(y[order], renamed[::-1], **(kw | {"weights": 7.3 * w[order]}))
-        names = ["estimate"] if method == "bootstrap_pigeonhole" else ["estimate", "std_error", "ci_low", "ci_high", "n_eff"]
-        for name in names:
+        for name in ("estimate", "std_error", "ci_low", "ci_high", "n_eff"):
             assert getattr(plain, name) == pytest.approx(float(getattr(turned, name)), rel=1e-6, abs=1e-9), (method, name)
-        if method == "bootstrap_pigeonhole":  # the clusterings in the same order: the same draws
-            same = stats.crossed_ci(y[order], renamed, **(kw | {"weights": w[order]}))
-            assert numbers(plain, "ci_low", "ci_high") == pytest.approx(numbers(same, "ci_low", "ci_high"), rel=1e-9)
 
 
 def test_a_weight_of_zero_is_an_absent_score():
@@ -322,6 +318,11 @@ def test_groups_are_those_of_single_calls():
     ("scores", "clusters", "options", "error", "words"),
     [
         ([1, 0], [[0, 1]], {}, MethodError, "are 2 to 4; got 1"),
+        ([1, 0, 1], [[0, 1], [0, 1], [1, 1]], {}, ClusterError, r"shape \(2,\)\. Turn it over, as with \.T"),
+        ([1, 0], None, {}, ClusterError, "an id for each of the 2 scores; got NoneType"),
+        ([1, 0], ["ab", 5], {}, ClusterError, r"shape \(1,\)"),
+        ([1, 0], [["a", None], ["a", "b"]], {}, MissingClusterError, "1 of 2 ids of clustering 0 are missing"),
+        ([1, 0], [np.array(["a", "b"]), np.array([1, np.nan])], {}, MissingClusterError, "1 of 2 ids of clustering 1"),
         ([1, 0], [[0, 1]] * 5, {}, MethodError, "are 2 to 4; got 5"),
         ([1, 0], [[0, 0], [0, 1]], {}, ClusterError, "a single cluster"),
         ([1, 0], [[0, 1], [0, 1, 2]], {}, ClusterError, r"shape \(3,\)"),
@@ -334,6 +335,44 @@ def test_groups_are_those_of_single_calls():
 def test_what_cannot_be_is_refused(scores, clusters, options, error, words):
     with pytest.raises(error, match=words):
         stats.crossed_ci(scores, clusters, **options)
+
+
+def test_ids_of_several_types_stay_apart():
+    y = np.array([1, 0, 1, 1, 0, 1, 0, 0.0])
+    mixed, plain = [1, "1", 1, "1", 2, 2, "2", "2"], [0, 1, 0, 1, 2, 2, 3, 3]
+    other = [0, 1, 2, 3, 0, 1, 2, 3]
+    assert numbers(stats.crossed_ci(y, [mixed, other]), "ci_low", "n_clusters") == numbers(
+        stats.crossed_ci(y, [plain, other]), "ci_low", "n_clusters"
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-162, 1e160, 1e305])
+def test_any_scale_of_the_weights(scale):
+    y, clusters = made(np.random.default_rng(30), (8, 6))
+    w = np.random.default_rng(1).choice([1.0, 2.0, 3.0], size=len(y))
+    for method in ("auto", "cr2", "korn_graubard"):
+        names = ("ci_low", "ci_high", "n_eff")
+        plain, scaled = (numbers(stats.crossed_ci(y, clusters, weights=v, method=method), *names) for v in (w, w * scale))
+        assert scaled == pytest.approx(plain, rel=1e-9)
+
+
+def test_a_further_clustering_does_not_undo_the_guard_of_the_first():
+    """Rates that go with the sizes of documents; prompts that are noise."""
+    fired = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        size = np.round(np.exp(rng.normal(1.2, 0.9, 30))).astype(int) + 1
+        doc = np.repeat(np.arange(30), size)
+        rate = special.expit(2.2 - 1.3 * np.log(size / 4) + 0.8 * rng.normal(size=30))
+        y = (rng.random(len(doc)) < rate[doc]).astype(float)
+        alone = stats.cluster_ci(np.bincount(doc, weights=y), np.bincount(doc))
+        both = stats.crossed_ci(y, [doc, rng.integers(0, 12, len(doc))])
+        assert both.guard >= alone.guard
+        if alone.guard:
+            assert both.ci_low <= alone.ci_low + 1e-9
+            assert both.ci_high >= alone.ci_high - 1e-9
+            fired += 1
+    assert fired > 5
 
 
 def test_one_clustering_has_no_pigeonholes():
