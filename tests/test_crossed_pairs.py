@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import quiet, told
 
+from evalci_accessor import _pairs, stats
 from evalci_accessor.exceptions import (
     ClusterError,
     CrossedVarianceWarning,
@@ -148,16 +150,47 @@ def test_intersections_that_are_nested_are_the_coarsest_to_the_last_bin():
     scores = made(models="ab")["score"].values.reshape(2, -1).T.astype(float)
     doc = np.repeat(np.arange(9), 6)
     topic = doc // 3
-    a, b = np.array([0]), np.array([1])
-
-    def totals(ids):
-        one = MatchedScores.from_items(scores, ids, binary=True, bounded=True)
-        return one.totals(a, b, one.squares(a, b), by_cluster=True)
-
-    every = {(0,): totals(doc), (1,): totals(topic), (0, 1): totals(doc * 10 + topic)}
+    every = _every(scores, {(0,): doc, (1,): topic, (0, 1): doc * 10 + topic})
     shares = crossed_posteriors([crossed_evidence(every)])[0]
-    alone = pair_posteriors([Evidence.of(totals(topic))])[0]
+    alone = pair_posteriors([Evidence.of(every[1,])])[0]
     assert shares.mean_share == pytest.approx(alone.mean_share, rel=1e-9)
+
+
+def test_shares_are_those_of_the_plain_product():
+    """Cells of several items, so that what the clusterings have in common counts."""
+    scores = np.repeat(made(models="ab")["score"].values.reshape(2, -1), 3, axis=1).T.astype(float)
+    scores[::3, 0] = 1 - scores[::3, 0]
+    doc, prompt = (np.repeat(axis.ravel(), 3) for axis in np.indices((9, 6)))
+    every = _every(scores, {(0,): doc, (1,): prompt, (0, 1): doc * 100 + prompt})
+    share = crossed_posteriors([crossed_evidence(every)])[0].mean_share[0]
+    posts = {some: pair_posteriors([Evidence.of(t)])[0] for some, t in every.items()}
+    excess = {some: float(Evidence.of(t).growth[0]) * posts[some].rho[0] for some, t in every.items()}
+    common = excess[0, 1] @ posts[0, 1].weight[0]
+    assert common > 0.1
+    total = 0.0
+    for e, u in zip(excess[0,], posts[0,].weight[0], strict=True):
+        joint = np.maximum(np.maximum(e + excess[1,] - common, e), excess[1,])
+        greatest = max(float(Evidence.of(every[d,]).growth[0]) for d in (0, 1))
+        total += u * (posts[1,].weight[0] @ (1 + np.minimum(joint, greatest)))
+    assert share == pytest.approx(1 / total, rel=1e-6)
+
+
+def test_pigeonhole_of_differences_is_that_of_one_mean():
+    frame = rows_of(made(n_docs=12, models="ab"))
+    wide = frame.pivot(index=BOTH, columns="model", values="score").reset_index()
+    answer = ask(frame, ("diff_ci", {"method": "bootstrap_pigeonhole"}), item="item", n_resamples=8000)
+    one = stats.crossed_ci(
+        wide["a"] - wide["b"], [wide["doc"], wide["prompt"]], method="bootstrap_pigeonhole", n_resamples=8000, rng=5
+    )
+    assert answer["std_error"][0] == pytest.approx(float(one.std_error), rel=0.04)
+    assert answer["ci_low"][0] == pytest.approx(float(one.ci_low), abs=0.03)
+
+
+def test_simultaneous_limits_go_by_the_fewest_degrees_of_freedom(monkeypatch):
+    seen = []
+    monkeypatch.setattr(_pairs, "simultaneous_outside", lambda blocks, alpha, **_: seen.extend(blocks) or alpha / 8)
+    quiet(made().evalci.compare, "model", cluster=BOTH, rng=1)
+    assert [block.df for block in seen] == [pytest.approx(5)]  # six prompts, nine documents
 
 
 def test_joint_effect_is_the_plain_product():
@@ -211,14 +244,15 @@ def test_a_negative_variance_is_said_and_the_largest_stands_in():
 def _variance(cube, kind):
     scores = cube["score"].values.reshape(2, -1).T.astype(float)
     doc, prompt = (axis.ravel() for axis in np.indices(cube["score"].shape[1:]))
-    a, b = np.array([0]), np.array([1])
-    every = {}
-    for some, ids in {(0,): doc, (1,): prompt, (0, 1): doc * 100 + prompt}.items():
-        one = MatchedScores.from_items(scores, ids, binary=True, bounded=True)
-        every[some] = one.totals(a, b, one.squares(a, b), by_cluster=True)
-    import dataclasses
-
+    every = _every(scores, {(0,): doc, (1,): prompt, (0, 1): doc * 100 + prompt})
     return pair_variance(dataclasses.replace(every[0,], crossed=every), kind)
+
+
+def _every(scores, clusterings):
+    """Totals of the first system less the second, by each clustering and intersection."""
+    a, b = np.array([0]), np.array([1])
+    matched = {some: MatchedScores.from_items(scores, ids, binary=True, bounded=True) for some, ids in clusterings.items()}
+    return {some: one.totals(a, b, one.squares(a, b), by_cluster=True) for some, one in matched.items()}
 
 
 def test_pairs_that_share_fewer_items():

@@ -394,3 +394,34 @@ def test_design_effect_is_by_inclusion_and_exclusion():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert crossed_design(totals(np.ones(12), [np.repeat([0, 1, 2], 4), np.tile([0, 1], 6)])).n == 12
+
+
+@pytest.mark.parametrize("method", ["icc_averaged", "cr1", "cr2", "bootstrap_pigeonhole"])
+def test_the_same_clustering_twice_is_one(method):
+    y, (a, _) = made(np.random.default_rng(40), (9, 6))
+    twice = stats.crossed_ci(y, [a, 100 - a], method=method, rng=1)
+    alone = stats.cluster_ci(
+        np.bincount(a, weights=y), np.bincount(a), method=method.replace("pigeonhole", "percentile"), rng=1
+    )
+    near = {"icc_averaged": 1e-4, "bootstrap_pigeonhole": 0.1}.get(method, 1e-12)
+    assert numbers(twice, "std_error", "ci_low", "ci_high") == pytest.approx(
+        numbers(alone, "std_error", "ci_low", "ci_high"), rel=near
+    )
+    assert twice.df == pytest.approx(float(alone.df), nan_ok=True)
+
+
+def test_design_effect_leaves_out_what_is_nested_and_is_at_least_each_alone():
+    from evalci_accessor.stats.design import crossed_design, design
+
+    y, (a, b) = made(np.random.default_rng(41), (12, 6), several=2)
+    three, two = crossed_design(totals(y, [a, a // 3, b])), crossed_design(totals(y, [a // 3, b]))
+    assert three.design_effect == pytest.approx(float(two.design_effect), rel=1e-12)
+    bound = 0
+    for seed in range(60):
+        y, clusters = made(np.random.default_rng(seed), (5, 4), share=0.7, several=4)
+        crossed = totals(y, clusters)
+        own = max(float(design(t).design_effect) for t in crossed.margins)
+        joint = float(crossed_design(crossed).design_effect)
+        assert joint >= own * (1 - 1e-12)
+        bound += joint == pytest.approx(own, rel=1e-12)
+    assert bound > 3
