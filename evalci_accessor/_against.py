@@ -159,7 +159,7 @@ def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[str]:
     weights = _other_weights(theirs.weights, known.scores)
     told += [rows] if rows else []
     told += [f"another estimand: {weights}"] if weights else []
-    if theirs.others and not same:
+    if theirs.others and not same and not theirs.scale:
         told.append(
             f"another estimand: the model also holds {examples(map(repr, theirs.others))}, given which its coefficient is"
         )
@@ -185,10 +185,9 @@ def columns_of(theirs: Theirs) -> list[Any]:
 
 def _other_rows(theirs: Theirs, known: Known) -> str:
     n = len(known.scores.first)
-    expected = [n] if known.scores.second is None else [n, 2 * n]
-    if theirs.n in expected:
+    if theirs.n in ([n] if known.scores.second is None else [n, 2 * n]):
         return ""
-    nearest = min(expected, key=lambda rows: abs(theirs.n - rows))
+    nearest = n if known.scores.second is None or theirs.n_params == 1 else 2 * n
     what = "dropped" if theirs.n < nearest else "other"
     missing = f" (statsmodels left out {theirs.dropped:,} with something missing)" if theirs.dropped else ""
     return f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{missing}"
@@ -213,10 +212,8 @@ def _variance(theirs: Theirs, known: Known, counterpart: str, near: float) -> li
     if theirs.scaling != 1:
         factors.append(("scaling_factor", theirs.scaling))
     told += [f"its variance has a further factor {name} = {value:.6g}" for name, value in factors]
-    if theirs.cov_type == "cluster-jk":
+    if theirs.cov_type == "cluster-jk" and np.ptp(known.scores.sizes) > 0:
         told.append("its jackknife is centred on the mean of its own estimates, and CR3 on the estimate")
-    if theirs.cov_type == "bias_reduced" and theirs.weights is not None:
-        told.append("statsmodels' bias-reduced variance is not made for weights of rows")
     if not theirs.clustered and not theirs.scale:
         told += _not_clustered(theirs, known, near)
     return told
@@ -277,7 +274,7 @@ def _clusters(theirs: Theirs, known: Known, columns: list[Any]) -> list[str]:
     here = known.scores.margins
     if len(columns) != len(here):
         return [words for column in columns for words in _merged(column, None)] + [_ways(columns, known)]
-    whole, beside = theirs.n >= len(known.scores.first), _beside(theirs, known, columns)
+    whole, beside = not _other_rows(theirs, known), _beside(theirs, known, columns)
     order = min(
         itertools.permutations(range(len(here))),
         key=lambda places: sum(not _same_sizes(column, here[k]) for column, k in zip(columns, places, strict=True)),
@@ -325,33 +322,23 @@ def _merged(column: Any, here: int | None) -> list[str]:
 
 def _others(column: Any, sizes: IntArray, of: str, *, beside: IntArray | None, whole: bool) -> list[str]:
     """Other clusters, or clusters of other sizes; ``beside`` are ours row by row."""
-    there, here = _number(column), len(sizes)
-    same = _same_sizes(column, sizes)
-    count = (
-        f"{there:,} there, {here:,} here"
-        if there != here
-        else "as many, but " + ("with other rows" if same else "of other sizes")
-    )
+    there, here, same = _number(column), len(sizes), _same_sizes(column, sizes)
+    what = f"other clusters{of}: " + (f"{there:,} there, {here:,} here" if there != here else "as many, but ")
+    what += "" if there != here else "with other rows" if same else "of other sizes"
     crossing = "another clustering, which crosses yours" + ("" if of else ": name both in a list")
     if beside is not None:
         relation = _relation(pd.factorize(column, use_na_sentinel=False)[0], beside)
-        if same:
-            relation = relation or "are its cluster ids in the order of its rows?"
-        return [] if relation == "the same" else [f"other clusters{of}: {count} ({relation or crossing})"]
-    if same:
+        told = relation or ("are its cluster ids in the order of its rows?" if same else crossing)
+        return [] if relation == "the same" else [f"{what} ({told})"]
+    if same or (there == here and not whole):  # that sizes differ among other rows is no wonder
         return []
     theirs = pd.Series(column).value_counts(dropna=False).to_numpy()
-    rows = max(1, round(theirs.sum() / sizes.sum()))
-    if not whole:
-        more = ""
-    elif there < here:
-        could = _could_be_unions(theirs, sizes * rows)
-        more = " (perhaps a coarser clustering, or ids merged, rounded or cut off)" if could else f" ({crossing})"
-    elif there > here:
-        more = " (perhaps a finer clustering)" if _could_be_unions(sizes * rows, theirs) else f" ({crossing})"
-    else:
-        more = f" ({crossing})"
-    return [f"other clusters{of}: {count}{more}"]
+    ours = sizes * max(1, round(theirs.sum() / sizes.sum()))
+    if whole and there < here and _could_be_unions(theirs, ours):
+        crossing = "perhaps a coarser clustering, or ids merged, rounded or cut off"
+    if whole and there > here and _could_be_unions(ours, theirs):
+        crossing = "perhaps a finer clustering"
+    return [f"{what} ({crossing})" if whole else what]
 
 
 def _relation(theirs: Any, ours: IntArray) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from evalci_accessor import crosscheck as sm
 from evalci_accessor._against import Known, normal_words, reasons
+from evalci_accessor._fit_rows import of_scores
 from evalci_accessor._fit_scores import Scores
 from evalci_accessor._fitted import theirs_of
 from evalci_accessor._options import CrosscheckOptions, RateOptions
@@ -41,7 +42,7 @@ CROSSCHECK_COLUMNS = (
 # What `status` may be: what became of a comparison, of which only "differs" is an alarm.
 AGREES, EXPECTED, DIFFERS, SKIPPED, ALONE = "agrees", "differs as expected", "differs", "skipped", "not compared"
 _ROUNDING = 1e-12
-_FEW_EFFECTIVE, _MUCH = 20, 1.3
+_FEW_EFFECTIVE, _UNEQUAL, _MUCH = 20, 0.6, 1.3
 _NEGATIVE = "the variance over the crossed clusterings is negative: the largest of their own stands in"
 _NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df")
 
@@ -324,13 +325,13 @@ def _beside_cr1(unit: Unit) -> str:
     if scores.flat or unit.negative["cr1"] or not abs(np.log(ratio)) > np.log(_MUCH):
         return ""
     effective = scores.effective_clusters
-    few, why = f" ({effective:.3g})", ""
-    if ratio > 1:
-        why = (
-            f": few effective clusters{few}"
-            if effective < _FEW_EFFECTIVE
-            else f": clusters of very unequal sizes{few} effective"
-        )
+    why = ""
+    if ratio > 1 and effective < _FEW_EFFECTIVE:
+        why = f": few effective clusters ({effective:.3g})"
+    elif ratio > 1 and effective < _UNEQUAL * scores.n_clusters:
+        why = f": unequal clusters ({effective:.3g} effective of {scores.n_clusters})"
+    elif ratio > 1 and cr1 < np.sqrt((of_scores(scores).rows ** 2).sum()):
+        why = ": CR1's is below that of independent items"
     return f"; its error is {ratio:.2g} times CR1's{why}"
 
 

@@ -142,7 +142,7 @@ def cancels(model: Any, design: FloatArray, place: int | None, groups: Any, *, p
     """Whether a working correlation, or the random effects, leave the estimate as that of the rows with equal weights.
 
     Of a mean where all clusters are equally large; of a difference where every cluster holds both systems equally often, and
-    no random effect tells them apart.
+    all are equally large, or on the scale of the scores no random effect tells the systems apart.
     """
     if groups is None or np.ndim(groups) != 1 or np.ptp(_row_weights(model, len(design))) > 0:
         return False
@@ -154,10 +154,11 @@ def cancels(model: Any, design: FloatArray, place: int | None, groups: Any, *, p
     if design.shape[1] == 1:
         alone = not mixed or (model.k_re == 1 and not len(model.exog_vc.names) and np.ptp(model.exog_re) == 0)
         return bool(np.ptp(sizes) == 0) and alone
-    if not paired or place is None or not linear:
+    if not paired or place is None:
         return False
     side = design[:, place] - design[:, place].mean()
-    return bool(np.abs(np.bincount(codes, weights=side)).max() <= _SAME) and (not mixed or no_slope(model, place))
+    balanced = bool(np.abs(np.bincount(codes, weights=side)).max() <= _SAME)
+    return balanced and (bool(np.ptp(sizes) == 0) or (linear and (not mixed or no_slope(model, place))))
 
 
 def no_slope(model: Any, place: int) -> bool:
