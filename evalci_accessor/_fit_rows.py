@@ -16,6 +16,8 @@ from evalci_accessor.stats._validate import FloatArray, IntArray
 KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "MixedLM")
 _LINEAR = ("OLS", "WLS", "GLM", "GEE")
 _SAME = 1e-9  # sums of the same numbers in another order
+_EFFECT = 1e-6  # where GEE stops
+_MAX_COLUMNS = 300
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,18 +56,20 @@ def of_model(
     if y.ndim != 1 or not len(y) or any(one is not None and np.any(one) for one in offsets):
         return None
     weights = _row_weights(model, len(y))
-    kinds = np.asarray(pd.DataFrame(design).groupby(list(range(design.shape[1])), sort=False).ngroup(), dtype=np.int64)
-    n_kinds = int(kinds.max()) + 1
-    if n_kinds == 1 and design.shape[1] == 1 and design[0, 0] == 1:
-        return _of_means(y, weights, kinds, [1.0])
-    if n_kinds == 2 and paired:
-        first, second = (design[np.argmax(kinds == kind)] for kind in (0, 1))
-        if place is None:
-            found = _of_means(y, weights, kinds, [1.0, -1.0])
-            return found if found.estimate * effect >= 0 else _of_means(y, weights, kinds, [-1.0, 1.0])
-        if first[place] != second[place]:
-            return _of_means(y, weights, kinds, [1.0, -1.0] if first[place] > second[place] else [-1.0, 1.0])
-    if not linear or type(model).__name__ not in _LINEAR or place is None:
+    k = design.shape[1]
+    if k == 1 and (design == 1).all():
+        return _of_means(y, weights, np.zeros(len(y), dtype=np.int64), [1.0])
+    if k == 2 and paired:
+        kinds = np.asarray(pd.DataFrame(design).groupby([0, 1], sort=False).ngroup(), dtype=np.int64)
+        if kinds.max() == 1:
+            first, second = (design[np.argmax(kinds == kind)] for kind in (0, 1))
+            up, down = (_of_means(y, weights, kinds, signs) for signs in ([1.0, -1.0], [-1.0, 1.0]))
+            if place is None:
+                found = up if up.estimate * effect >= 0 else down
+                return found if abs(found.estimate - effect) <= _EFFECT * np.abs(y).max() else None  # another contrast
+            if first[place] != second[place]:
+                return up if first[place] > second[place] else down
+    if not linear or type(model).__name__ not in _LINEAR or place is None or k > _MAX_COLUMNS:
         return None
     root = np.sqrt(weights)
     inverse = np.linalg.pinv(root[:, None] * design)

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import frame_of, quiet
+from strategies import frame_of, paired_frames, quiet, score_frames
 
 from evalci_accessor import _crosscheck, _fit_rows
 from evalci_accessor.exceptions import MethodError, MissingClusterError
@@ -237,6 +239,32 @@ def test_a_working_correlation_that_cancels():
 def test_a_model_with_effects_of_the_items():
     got = of_pair(smf.ols("score ~ model + C(item)", TWO).fit(**by(TWO["doc"], use_correction=False)), contrast="model[T.B]")
     assert (got["status"], got["should_agree"], got["compared_with"]) == ("agrees", True, "cr0")
+
+
+@given(score_frames(groups=(1, 1), fractional=True), st.sampled_from([None, "w"]))
+def test_the_same_fit_is_no_alarm(frame, weights):
+    frame = frame.assign(w=1.0 + np.arange(len(frame)) % 3)
+    results = smf.wls("score ~ 1", frame, weights=frame["w"] if weights else 1.0).fit(use_t=True, **by(frame["doc"]))
+    assert beside(results, frame, "doc", weights=weights)["status"] in ("agrees", "skipped")
+
+
+@given(paired_frames(systems=(2, 2), fractional=True), st.booleans())
+def test_the_same_fit_of_a_difference_is_no_alarm(frame, stacked):
+    if stacked:
+        results = smf.ols("score ~ model", frame).fit(**by(frame["doc"], use_correction=False))
+    else:
+        wide = frame.pivot(index=["doc", "item"], columns="model", values="score").reset_index()
+        results = sm.OLS(wide["m1"] - wide["m0"], np.ones(len(wide))).fit(use_t=True, **by(wide["doc"]))
+    for pair in (("m0", "m1"), ("m1", "m0")):
+        assert of_pair(results, frame, pair)["status"] in ("agrees", "skipped")
+
+
+def test_a_contrast_that_is_no_difference():
+    got = of_pair(gee("score ~ model", TWO), contrast="Intercept + model[T.B]")
+    assert "another estimand: that of its rows cannot be told" in got["note"]
+    got = of_pair(gee("score ~ model", TWO), contrast="Intercept")
+    assert "another estimand: the model also holds 'model[T.B]'" in got["note"]
+    assert got["status"] == "differs as expected"
 
 
 @pytest.mark.parametrize("family", [sm.families.Gaussian, sm.families.Binomial])
