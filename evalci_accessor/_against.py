@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evalci_accessor import _fit_rows as fit_rows
 from evalci_accessor._fit_scores import Scores
 from evalci_accessor._fitted import Theirs
 from evalci_accessor._warn import examples
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats._validate import FloatArray, IntArray
+
+_NEAR = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +34,10 @@ class Known:
     negative : dict
         By name of ours, whether the variance over crossed clusterings is negative, so that another stands in.
     confidence_level : float
+    sides : tuple of str, or None
+        The two systems of a difference.
+    orders : sequence of tuples
+        Scores or differences, and their clusters in each clustering, in orders that the rows of a model may have.
     """
 
     scores: Scores
@@ -37,6 +45,14 @@ class Known:
     ours: dict[str, dict[str, float]]
     negative: dict[str, bool]
     confidence_level: float
+    sides: tuple[str, str] | None = None
+    orders: Sequence[tuple[FloatArray, list[IntArray]]] = ()
+
+    @property
+    def near(self) -> float:
+        """How near our estimate is the same."""
+        cr1 = self.ours["cr1"]
+        return _NEAR * max(abs(cr1["estimate"]), float(np.nan_to_num(cr1["std_error"])))
 
 
 def _other_weights(theirs: Any, scores: Scores) -> str:
@@ -62,41 +78,43 @@ def normal_words(df: float, confidence_level: float) -> str:
 
 
 def reasons(theirs: Theirs, known: Known, tolerance: float) -> tuple[Theirs, str, str, bool]:
-    """Their estimate with our sign, which of ours it compares with, why it differs, and whether it should not."""
-    ours, near = known.ours["cr1"], max(tolerance, 1e-6)
-    scale = near * max(abs(ours["estimate"]), ours["std_error"])
-    told = []
-    if known.scores.second is not None and abs(theirs.estimate + ours["estimate"]) <= scale < abs(ours["estimate"]):
-        theirs = dataclasses.replace(theirs, estimate=-theirs.estimate)
-        told.append("the difference is the other way round there, and was turned")
-    same = abs(theirs.estimate - ours["estimate"]) <= scale
+    """Their estimate with our sign, which of ours it compares with, what there is to say, and whether the two should agree.
+
+    Whether they should follows from what was fitted, and not from what came out: where the kind of variance, the rows, the
+    clusters, the weights or the estimand are others, the words say which.
+    """
+    theirs, turned = _turn(theirs, known)
     counterpart = _counterpart(theirs)
-    matching = [
-        name for name in _by_preference(counterpart) if _close(theirs.std_error, known.ours[name]["std_error"], near)
-    ]
-    if same and matching:
-        counterpart = matching[0]
-        told.append(_variance_words(counterpart, known))
-        should = True
+    why = [*_estimand(theirs, known, counterpart), *_variance(theirs, known, counterpart, max(tolerance, _NEAR))]
+    told = [turned, *why]
+    theirs_df, df = theirs.df, known.ours[counterpart]["df"]
+    if np.isfinite([theirs_df, df]).all() and abs(theirs_df - df) > max(tolerance, _NEAR) * df:
+        is_rest = theirs_df == theirs.n - theirs.n_params  # else of its clusters, of which there is more above
+        words = f"t({theirs_df:.4g}){' of rows less coefficients (N-K)' if is_rest else ''}, ours t({df:.4g})"
+        told.append(words)
+        why += [words] if is_rest else []
+    if not why:
+        told.append("" if counterpart == "cr1" else _variance_words(counterpart, known))
+    if np.isnan(theirs.df) and np.isfinite(df):
+        told.append(normal_words(df, known.confidence_level))
+    return theirs, counterpart, "; ".join(words for words in told if words), not why
+
+
+def _turn(theirs: Theirs, known: Known) -> tuple[Theirs, str]:
+    """With the sign of ours, by the name of the coefficient, or else by the signs themselves."""
+    if known.sides is None:
+        return theirs, ""
+    first, second = known.sides
+    if theirs.direction < 0:
+        words = f"{theirs.of!r} is {second!r} minus {first!r}, and was turned"
+    elif not theirs.direction and theirs.estimate * known.ours["cr1"]["estimate"] < 0:
+        words = "by its sign the difference is the other way round there, and was turned"
     else:
-        should = False
-        told += _estimand(theirs, known, same=same)
-        if np.isnan(theirs.std_error):
-            told.append("its variance, a sum with minus signs, is negative, so that it has no error")
-        elif same and not theirs.scale:
-            told.append(_error_words(theirs, known, near))
-    told = [words for words in (*told, *_clusters(theirs, known, agrees=should)) if words]
-    if not should and not told:
-        told.append(
-            "the error differs for a reason that the results do not show; are its cluster ids in the order of its rows?"
-        )
-    if known.negative[counterpart]:
-        told.append("ours over the crossed clusterings is negative, and the largest of their own stands in")
-    if np.isnan(theirs.df):
-        told.append(normal_words(ours["df"], known.confidence_level))
-    elif abs(theirs.df - known.ours[counterpart]["df"]) > 1e-6 * theirs.df:
-        told.append(f"t({theirs.df:.4g}), ours t({known.ours[counterpart]['df']:.4g})")
-    return theirs, counterpart, "; ".join(told), should
+        return theirs, ""
+    rows = theirs.rows
+    if rows is not None:
+        rows = dataclasses.replace(rows, estimate=-rows.estimate, rows=-rows.rows)
+    return dataclasses.replace(theirs, estimate=-theirs.estimate, rows=rows), words
 
 
 def _close(one: float, other: float, near: float) -> bool:
@@ -105,60 +123,130 @@ def _close(one: float, other: float, near: float) -> bool:
 
 def _counterpart(theirs: Theirs) -> str:
     """Which of ours its variance should be."""
-    if theirs.cov_type == "robust":
-        return "cr0"
     if theirs.cov_type in ("bias_reduced", "cluster-crv3", "cluster-jk"):
         return "cr3"
-    return "cr0" if theirs.cov_type == "cluster" and not theirs.small_sample else "cr1"
-
-
-def _by_preference(first: str) -> list[str]:
-    return [first, *(name for name in ("cr1", "cr0", "cr2", "cr3") if name != first)]
+    if theirs.clustered:
+        return "cr0" if theirs.cov_type == "robust" or not theirs.small_sample else "cr1"
+    kind = theirs.cov_type.upper()
+    # Each row is a cluster of its own; only least squares tells these apart, and elsewhere all are HC0.
+    kinds = {"HC0": "cr0", "HC1": "cr1", "HC2": "cr2", "HC3": "cr3"}
+    return kinds.get(kind, "cr1") if theirs.kind in ("OLS", "WLS") else "cr0" if kind in kinds else "cr1"
 
 
 def _variance_words(counterpart: str, known: Known) -> str:
     if counterpart != "cr0":
-        return "" if counterpart == "cr1" else f"its error is that of {counterpart.upper()}"
+        return f"its error is that of {counterpart.upper()}"
     larger = known.ours["cr1"]["std_error"] / known.ours["cr0"]["std_error"] - 1
     return f"CR0 against CR1: it lacks the factor G/(G-1), with which the error is {100 * larger:.2g}% larger"
 
 
-def _estimand(theirs: Theirs, known: Known, *, same: bool) -> list[str]:
-    """Why it estimates something else."""
+def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[str]:
+    """Why it estimates something else, or from other rows or clusters."""
     told = [theirs.scale] if theirs.scale else []
-    n = len(known.scores.first)
-    expected = [n] if known.scores.second is None else [n, 2 * n]
-    if theirs.n not in expected:
-        nearest = min(expected, key=lambda rows: abs(theirs.n - rows))
-        more = theirs.n - nearest
-        told.append(f"dropped rows: fitted on {theirs.n:,} rows, here {nearest:,}" if more < 0 else (
-            f"other rows: fitted on {theirs.n:,} rows, here {nearest:,}"
-        ))  # fmt: skip
-        if theirs.dropped:
-            told[-1] += f" (statsmodels left out {theirs.dropped:,} with something missing)"
-    if same:
+    if theirs.weighs:
+        told.append(f"another estimand: {theirs.weighs}")
+    if theirs.kind not in fit_rows.KINDS:
+        told.append(f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference")
+    ours, same, alike = fit_rows.of_scores(known.scores), False, False
+    columns = columns_of(theirs)
+    if theirs.rows is not None:
+        same = abs(theirs.rows.estimate - ours.estimate) <= known.near
+        shares = counterpart in ("cr2", "cr3")
+        alike = fit_rows.same_clusters(theirs.rows, columns, ours, known.scores, shares=shares)
+    if same and (alike or known.scores.flat):
         return told
-    if theirs.others:
+    rows = _other_rows(theirs, known)
+    weights = _other_weights(theirs.weights, known.scores)
+    told += [rows] if rows else []
+    told += [f"another estimand: {weights}"] if weights else []
+    if theirs.others and not same and not theirs.scale:
         told.append(
             f"another estimand: the model also holds {examples(map(repr, theirs.others))}, given which its coefficient is"
         )
-    if theirs.weighs:
-        told.append(f"another estimand: {theirs.weighs}")
-    if words := _other_weights(theirs.weights, known.scores):
-        told.append(f"another estimand: {words}")
-    return told or ["the estimate differs for a reason that the results do not show; are the scores the same?"]
+    clusters = _clusters(theirs, known, columns) if theirs.groups is not None else []
+    told += clusters
+    if not told and not same:
+        told.append(
+            "another estimand: that of its rows cannot be told" if theirs.rows is None else
+            f"other scores: their own {'mean' if known.sides is None else 'difference'} is {theirs.rows.estimate:.6g}"
+        )  # fmt: skip
+    if not told and theirs.clustered:
+        told.append("its clusters hold other rows than yours: are its cluster ids in the order of its rows?")
+    return told
+
+
+def columns_of(theirs: Theirs) -> list[Any]:
+    """Its groups, one array a clustering; without any each row is one."""
+    if not theirs.clustered or theirs.groups is None:
+        return [np.arange(len(theirs.rows.rows) if theirs.rows is not None else theirs.n)]
+    groups = np.asarray(theirs.groups)
+    return list(groups.reshape(len(groups), -1).T)
+
+
+def _other_rows(theirs: Theirs, known: Known) -> str:
+    n = len(known.scores.first)
+    if theirs.n in ([n] if known.scores.second is None else [n, 2 * n]):
+        return ""
+    nearest = n if known.scores.second is None or theirs.n_params == 1 else 2 * n
+    what = "dropped" if theirs.n < nearest else "other"
+    missing = f" (statsmodels left out {theirs.dropped:,} with something missing)" if theirs.dropped else ""
+    return f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{missing}"
+
+
+def _variance(theirs: Theirs, known: Known, counterpart: str, near: float) -> list[str]:
+    """Why its variance is another."""
+    told = []
+    if np.isnan(theirs.std_error):
+        told.append("its variance, a sum with minus signs, is negative, so that it has no error")
+    if known.scores.flat:
+        told.append("no variance: all clusters have the same mean, and an interval without width is no certainty")
+    elif known.negative[counterpart]:
+        told.append("ours over the crossed clusterings is negative, and the largest of their own stands in")
+    rows, k = theirs.n if theirs.rows is None else len(theirs.rows.rows), theirs.n_params
+    factors = []
+    if theirs.clustered and theirs.kind != "GEE" and theirs.small_sample:
+        if theirs.cov_type == "cluster" and k > 1:
+            factors.append(("(N-1)/(N-K)", (rows - 1) / max(rows - k, 1)))
+        if theirs.cov_type != "cluster":
+            factors.append(("(G-1)/G", (theirs.n_clusters - 1) / theirs.n_clusters))
+    if theirs.scaling != 1:
+        factors.append(("scaling_factor", theirs.scaling))
+    told += [f"its variance has a further factor {name} = {value:.6g}" for name, value in factors]
+    if theirs.cov_type == "cluster-jk" and np.ptp(known.scores.sizes) > 0:
+        told.append("its jackknife is centred on the mean of its own estimates, and CR3 on the estimate")
+    if not theirs.clustered and not theirs.scale:
+        told += _not_clustered(theirs, known, near)
+    return told
+
+
+def _not_clustered(theirs: Theirs, known: Known, near: float) -> list[str]:
+    """Why the error of a model without clusters is another; empty where its rows are our clusters."""
+    if theirs.no_slope:
+        return [
+            "the random intercept cancels in a difference, so its error takes the rows of a cluster as independent; it needs a "
+            "random slope of the system"
+        ]
+    if theirs.kind == "MixedLM":
+        return ["its error is that of the mixed model, and not clustered"]
+    least_squares = theirs.kind in ("OLS", "WLS")
+    hc = theirs.cov_type.startswith("hc") and (theirs.n_params == 1 or theirs.cov_type == "hc0" or not least_squares)
+    classical = theirs.kind == "OLS" and theirs.cov_type == "nonrobust" and theirs.n_params == 1
+    shares, ours = theirs.cov_type in ("hc2", "hc3"), fit_rows.of_scores(known.scores)
+    alike = theirs.rows is not None and fit_rows.same_clusters(
+        theirs.rows, columns_of(theirs), ours, known.scores, shares=shares
+    )
+    return [] if (hc or classical) and alike else [_error_words(theirs, known, near)]
 
 
 def _error_words(theirs: Theirs, known: Known, near: float) -> str:
     """What the standard error is instead, of the usual suspects."""
-    scores, cr1 = known.scores, known.ours["cr1"]["std_error"]
+    scores = known.scores
     n, y, rows = len(scores.first), scores.mean_of, theirs.n
     weights = np.ones(n) if scores.weights is None else scores.weights
     factor = np.sqrt((rows - 1) / max(rows - theirs.n_params, 1))
     independent = "it takes the items as independent"
     share, left = weights / weights.sum(), (y - scores.average(y)) ** 2
     suspects = {
-        f"it has a further factor (N-1)/(N-K) = {factor**2:.6g} in the variance": [cr1 * factor],
         # Heteroskedastic, of one variance, and heteroskedastic with each residual as if its item were left out.
         independent: [
             np.sqrt((share**2 * left).sum()),
@@ -175,21 +263,18 @@ def _error_words(theirs: Theirs, known: Known, near: float) -> str:
         ]  # fmt: skip
     for words, values in suspects.items():
         if any(_close(theirs.std_error, float(value), near) for value in values):
-            return f"{words} (cov_type={theirs.cov_type!r})" if words.startswith(independent) else words
-    if theirs.cov_type not in ("cluster", "robust", "bias_reduced", "cluster-crv3", "cluster-jk"):
-        return f"its error is not clustered (cov_type={theirs.cov_type!r})"
-    return ""
+            return f"{words} (cov_type={theirs.cov_type!r})"
+    return f"its error is not clustered (cov_type={theirs.cov_type!r})"
 
 
-def _clusters(theirs: Theirs, known: Known, *, agrees: bool) -> list[str]:
-    """Whether its clusters are ours."""
-    if theirs.groups is None or not len(theirs.groups):
+def _clusters(theirs: Theirs, known: Known, columns: list[Any]) -> list[str]:
+    """In what its clusters are not ours."""
+    if not theirs.clustered:
         return []
-    columns, here = list(theirs.groups.reshape(len(theirs.groups), -1).T), known.scores.margins
+    here = known.scores.margins
     if len(columns) != len(here):
-        merged = [words for column in columns for words in _merged(column, None)]
-        return merged if agrees else [*merged, _ways(columns, known)]
-    whole = theirs.n >= len(known.scores.first)
+        return [words for column in columns for words in _merged(column, None)] + [_ways(columns, known)]
+    whole, beside = not _other_rows(theirs, known), _beside(theirs, known, columns)
     order = min(
         itertools.permutations(range(len(here))),
         key=lambda places: sum(not _same_sizes(column, here[k]) for column, k in zip(columns, places, strict=True)),
@@ -197,9 +282,17 @@ def _clusters(theirs: Theirs, known: Known, *, agrees: bool) -> list[str]:
     told = []
     for column, place in zip(columns, order, strict=True):
         of = f" of {known.names[place]!r}" if len(here) > 1 else ""
-        merged = _merged(column, len(here[place]))
-        told += merged or ([] if agrees else _others(column, here[place], of, whole=whole))
+        told += _merged(column, len(here[place])) or _others(
+            column, here[place], of, beside=None if beside is None else beside[place], whole=whole
+        )
     return told
+
+
+def _beside(theirs: Theirs, known: Known, columns: list[Any]) -> list[IntArray] | None:
+    """Our clusters row by row of the model; None where its rows are in no order that is known."""
+    if theirs.endog.ndim != 1 or len(columns[0]) != len(theirs.endog):
+        return None
+    return next((codes for scores, codes in known.orders if np.array_equal(scores, theirs.endog)), None)
 
 
 def _ways(columns: list[Any], known: Known) -> str:
@@ -227,14 +320,44 @@ def _merged(column: Any, here: int | None) -> list[str]:
     return [f"clusters merged by missing ids: {missing:,} rows there {how}, and statsmodels takes them as one cluster"]
 
 
-def _others(column: Any, sizes: IntArray, of: str, *, whole: bool) -> list[str]:
-    """Other clusters, or clusters of other sizes."""
-    there, here = _number(column), len(sizes)
-    if there != here:
-        fewer = there < here and whole
-        more = " (ids that were merged, rounded or cut off, or a coarser clustering)" if fewer else ""
-        return [f"other clusters{of}: {there:,} there, {here:,} here{more}"]
-    return [] if _same_sizes(column, sizes) else [f"other clusters{of}: as many, but of other sizes"]
+def _others(column: Any, sizes: IntArray, of: str, *, beside: IntArray | None, whole: bool) -> list[str]:
+    """Other clusters, or clusters of other sizes; ``beside`` are ours row by row."""
+    there, here, same = _number(column), len(sizes), _same_sizes(column, sizes)
+    what = f"other clusters{of}: " + (f"{there:,} there, {here:,} here" if there != here else "as many, but ")
+    what += "" if there != here else "with other rows" if same else "of other sizes"
+    crossing = "another clustering, which crosses yours" + ("" if of else ": name both in a list")
+    if beside is not None:
+        relation = _relation(pd.factorize(column, use_na_sentinel=False)[0], beside)
+        told = relation or ("are its cluster ids in the order of its rows?" if same else crossing)
+        return [] if relation == "the same" else [f"{what} ({told})"]
+    if same or (there == here and not whole):  # that sizes differ among other rows is no wonder
+        return []
+    theirs = pd.Series(column).value_counts(dropna=False).to_numpy()
+    ours = sizes * max(1, round(theirs.sum() / sizes.sum()))
+    if whole and there < here and _could_be_unions(theirs, ours):
+        crossing = "perhaps a coarser clustering, or ids merged, rounded or cut off"
+    if whole and there > here and _could_be_unions(ours, theirs):
+        crossing = "perhaps a finer clustering"
+    return [f"{what} ({crossing})" if whole else what]
+
+
+def _relation(theirs: Any, ours: IntArray) -> str:
+    """How two clusterings of the same rows lie to each other; empty where they cross."""
+    n_theirs, n_ours = len(np.unique(theirs)), len(np.unique(ours))
+    both = len(np.unique(np.stack([theirs, ours], axis=1), axis=0))
+    if both == n_theirs == n_ours:
+        return "the same"
+    if both == n_ours:
+        return "a coarser clustering, or ids merged, rounded or cut off"
+    return "a finer clustering" if both == n_theirs else ""
+
+
+def _could_be_unions(coarse: Any, fine: Any) -> bool:
+    """Whether clusters of these sizes could be unions of those: the k largest of them then hold as many at least."""
+    if coarse.sum() != fine.sum():
+        return True  # other rows, so nothing can be told
+    large, small = (np.cumsum(np.sort(one)[::-1]) for one in (coarse, fine))
+    return bool((large >= small[: len(large)]).all())
 
 
 def _same_sizes(groups: Any, sizes: IntArray) -> bool:

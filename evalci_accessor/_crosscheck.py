@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 
 from evalci_accessor import crosscheck as sm
 from evalci_accessor._against import Known, normal_words, reasons
+from evalci_accessor._fit_rows import of_scores
 from evalci_accessor._fit_scores import Scores
 from evalci_accessor._fitted import theirs_of
 from evalci_accessor._options import CrosscheckOptions, RateOptions
@@ -18,7 +20,7 @@ from evalci_accessor._pairs import diff_by_methods
 from evalci_accessor._present import estimate
 from evalci_accessor._progress import progress
 from evalci_accessor._sample import Sample
-from evalci_accessor.exceptions import MethodError
+from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.stats._results import RateResult
 from evalci_accessor.stats._validate import FloatArray, IntArray, check_level
 from evalci_accessor.stats.clustered import rate
@@ -31,10 +33,16 @@ COUNTERPART = {
     "ols_cluster": "cr1", "ols_cluster_t": "cr1", "ols_cr2": "cr2", "glm_binomial_cluster": "cr1", "gee_independence": "cr0",
     "gee_independence_bias_reduced": "cr3", "gee_exchangeable": "cr0",
 }  # fmt: skip
+# A narrow print shows both ends, as many columns of each as fit: so they start with the numbers and end with the verdict.
 CROSSCHECK_COLUMNS = (
-    "estimator", "package", "estimate", "std_error", "ci_low", "ci_high", "df", "compared_with", "estimate_difference",
-    "relative_difference", "agrees", "should_agree", "tolerance", "note", "n", "n_clusters", "cluster", "confidence_level",
+    "estimator", "estimate", "std_error", "ci_low", "ci_high", "df", "note", "n", "n_clusters", "cluster", "package",
+    "confidence_level", "tolerance", "estimate_difference", "compared_with", "should_agree", "relative_difference", "agrees",
+    "status",
 )  # fmt: skip
+# What `status` may be: what became of a comparison, of which only "differs" is an alarm.
+AGREES, EXPECTED, DIFFERS, SKIPPED, ALONE = "agrees", "differs as expected", "differs", "skipped", "not compared"
+_ROUNDING = 1e-12
+_FEW_EFFECTIVE, _UNEQUAL, _MUCH = 20, 0.6, 1.3
 _NEGATIVE = "the variance over the crossed clusterings is negative: the largest of their own stands in"
 _NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df")
 
@@ -54,6 +62,10 @@ class Unit:
         By name of ours, whether the variance over crossed clusterings is negative, so that another stands in.
     method : str
         What the default was.
+    sides : tuple of str, or None
+        The two systems of a difference.
+    orders : list of tuples
+        Scores or differences, and their clusters, in orders that the rows of a fitted model may have.
     fits : dict
         What statsmodels gave so far, by estimator.
     """
@@ -63,6 +75,8 @@ class Unit:
     ours: dict[str, dict[str, float]]
     negative: dict[str, bool]
     method: str
+    sides: tuple[str, str] | None = None
+    orders: list[tuple[FloatArray, list[IntArray]]] = dataclasses.field(default_factory=list)
     fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
 
     @property
@@ -104,6 +118,7 @@ def rates(
         y, clusters, weights = rows_of(h)
         return Unit(
             scores=Scores.of(y, None, clusters, bounded=t.bounded, weights=weights), method=default.method,
+            orders=[(y, clusters)],
             names=[str(one.cluster) for one in sample.clusterings],
             ours={name: {column: float(values[h]) for column, values in one.items()} for name, one in ours.items()},
             negative={name: bool(flags[h]) for name, flags in negative.items()},
@@ -112,8 +127,15 @@ def rates(
     return _columns(unit, t.n_groups, sample.cluster or "", options)
 
 
-def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
-    """The columns of every pair in every group, arrays (H * P, E)."""
+def differences(
+    matched: Matched,
+    options: CrosscheckOptions,
+    more: Callable[[list[Any]], list[tuple[FloatArray, list[IntArray]]]] | None = None,
+) -> dict[str, Any]:
+    """The columns of every pair in every group, arrays (H * P, E).
+
+    ``more`` gives further orders that the rows of a model of two systems may have, as `Known` has them.
+    """
     n_pairs, crossing = len(matched.pairs), matched.crossing
     check_options(options, len(matched.tables) * n_pairs)
     found = diff_by_methods(matched, (*VARIANCES, "auto"), options.confidence_level)
@@ -126,13 +148,17 @@ def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
         both = ~np.isnan(table.scores[:, [a, b]]).any(axis=1)
         codes = np.zeros(0, dtype=np.int64) if table.clusters is None else table.clusters[both]
         clusters = [codes] if crossing is None else [crossing.subsets[d,][codes] for d in range(len(names))]
+        first, second, systems = table.scores[both, a], table.scores[both, b], [matched.systems[int(one)] for one in (a, b)]
+        orders = [] if options.against is None else _orders(first, second, clusters)
+        orders += more(systems) if orders and more is not None else []
         scores = Scores.of(
-            table.scores[both, a], table.scores[both, b], clusters, bounded=matched.bounded,
+            first, second, clusters, bounded=matched.bounded,
             weights=None if table.weights is None else table.weights[both],
         )  # fmt: skip
         columns = {"estimate": "difference"} | {name: name for name in _NUMBERS if name != "estimate"}
         return Unit(
-            scores=scores, names=names, method=str(methods["default"]["method"]),
+            scores=scores, names=names, method=str(methods["default"]["method"]), orders=orders,
+            sides=(str(systems[0]), str(systems[1])),
             ours={
                 name: {column: float(one[key][h, pair]) for column, key in columns.items()} for name, one in methods.items()
             },
@@ -140,6 +166,26 @@ def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
         )  # fmt: skip
 
     return _columns(unit, len(matched.tables) * n_pairs, matched.cluster or "", options)
+
+
+def _orders(first: FloatArray, second: FloatArray, clusters: list[IntArray]) -> list[tuple[FloatArray, list[IntArray]]]:
+    """Orders that the rows of a model may have: an item a row, one system below the other, or turn by turn."""
+    found = [(first - second, clusters), (second - first, clusters)]
+    for sides in ((first, second), (second, first)):
+        found.append((np.concatenate(sides), [np.tile(codes, 2) for codes in clusters]))
+        found.append((np.stack(sides, axis=1).ravel(), [np.repeat(codes, 2) for codes in clusters]))
+    return found
+
+
+@contextlib.contextmanager
+def missing_ids_with_words(against: Any) -> Iterator[None]:
+    """Beside a fitted model, also say what statsmodels did with the rows that have no cluster id."""
+    try:
+        yield
+    except MissingClusterError as error:
+        if against is None:
+            raise
+        raise MissingClusterError(f"{error} statsmodels takes the rows without an id as one more cluster.") from None
 
 
 def check_options(options: CrosscheckOptions, n_units: int) -> None:
@@ -184,7 +230,7 @@ def _columns(unit: Callable[[int], Unit], n_units: int, cluster: str, options: C
     """Fill in every unit by every estimator."""
     names = (*OURS, *sm.ESTIMATORS, *(["against"] if options.against is not None else []))
     shape = (n_units, len(names))
-    text = ("compared_with", "note")
+    text = ("compared_with", "note", "status", "cluster")
     out: dict[str, Any] = {
         name: np.full(shape, np.nan) for name in (*_NUMBERS, "estimate_difference", "relative_difference")
     }
@@ -195,39 +241,38 @@ def _columns(unit: Callable[[int], Unit], n_units: int, cluster: str, options: C
     for k, e in progress([(k, e) for k in range(n_units) for e in range(len(names))], label="crosscheck", unit="fit"):
         if current is None or current[0] != k:
             current = (k, unit(k))
-        for name, value in _row(current[1], names[e], options).items():
+        for name, value in ({"cluster": cluster} | _row(current[1], names[e], options)).items():
             out[name][k, e] = value
     out |= {
         "estimator": np.array(names, dtype=object),
         "package": np.array(["evalci_accessor" if name in OURS else "statsmodels" for name in names], dtype=object),
-        "tolerance": float(options.tolerance), "cluster": cluster, "confidence_level": float(options.confidence_level),
+        "tolerance": float(options.tolerance), "confidence_level": float(options.confidence_level),
+        "cluster": out["cluster"][0] if n_units else np.full(len(names), cluster, dtype=object),
     }  # fmt: skip
     return {name: out[name] for name in CROSSCHECK_COLUMNS}
 
 
 def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
     """One estimator."""
-    n = {"n": len(unit.scores.first), "n_clusters": unit.scores.n_clusters}
+    n: dict[str, Any] = {"n": len(unit.scores.first), "n_clusters": unit.scores.n_clusters}
+    scores = unit.scores
+    if name == "default" and n["n"]:
+        return unit.ours[name] | n | _default(unit, options)
     if name in OURS:
         known = bool(n["n"])
         difference = 0.0 if known else np.nan
-        itself = {
-            "compared_with": name,
-            "estimate_difference": difference,
-            "relative_difference": difference,
-            "agrees": known,
-        }
-        return unit.ours[name] | n | (_default(unit, options) if name == "default" else itself) | {
-            "should_agree": known, "note": _own_note(unit, name),
+        return unit.ours[name] | n | {
+            "compared_with": name, "estimate_difference": difference, "relative_difference": difference, "agrees": known,
+            "should_agree": known, "note": _own_note(unit, name), "status": ALONE if known else SKIPPED,
         }  # fmt: skip
     if name == "against":
-        theirs = theirs_of(options.against, options.contrast, paired=unit.scores.second is not None)
+        theirs = theirs_of(options.against, options.contrast, sides=unit.sides)
         known_to_us = Known(
-            scores=unit.scores, names=unit.names, ours=unit.ours, negative=unit.negative,
+            scores=scores, names=unit.names, ours=unit.ours, negative=unit.negative, sides=unit.sides, orders=unit.orders,
             confidence_level=options.confidence_level,
         )  # fmt: skip
         seen, counterpart, note, should = reasons(theirs, known_to_us, options.tolerance)
-        n = {"n": seen.n, "n_clusters": seen.n_clusters}
+        n = {"n": seen.n, "n_clusters": seen.n_clusters, "cluster": seen.cluster}
         t = np.isfinite(seen.df)
         fitted = (
             sm.with_t(seen.estimate, seen.std_error, seen.df, options.confidence_level) if t
@@ -236,37 +281,69 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
     else:
         fitted, counterpart = unit.fit(name, options.confidence_level), COUNTERPART[name]
         should, note = _expected(unit, name, fitted, options.confidence_level)
-    return n | compare(fitted, unit.ours[counterpart], options.tolerance, freedom=name != "against") | {
+    compared = compare(fitted, unit.ours[counterpart], options.tolerance)
+    return n | compared | {
         "compared_with": counterpart, "should_agree": should, "note": note,
+        "status": SKIPPED if fitted.problem or scores.flat else _status(compared["agrees"], should),
     }  # fmt: skip
+
+
+def _status(agrees: bool, should: bool) -> str:
+    if agrees:
+        return AGREES
+    return DIFFERS if should else EXPECTED
 
 
 def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
     """The default beside the least squares of statsmodels: the estimate, and the error where it is CR2's."""
     with_error = unit.method == "cr2" and not unit.scores.flat and not unit.negative["default"]
     made = with_error or unit.scores.ways > 2  # statsmodels itself takes two clusterings
-    beside, ours = "ols_cr2" if made else "ols_cluster_t", unit.ours["default"]
+    beside, ours, note = "ols_cr2" if made else "ols_cluster_t", unit.ours["default"], f"method={unit.method!r}"
     theirs = unit.fit(beside, options.confidence_level)
+    out = {"compared_with": beside, "should_agree": True}
     if with_error:
         kept = ("estimate_difference", "relative_difference", "agrees")
         compared = compare(theirs, ours, options.tolerance)
-        return {"compared_with": beside} | {name: compared[name] for name in kept}
+        return out | {name: compared[name] for name in kept} | {"note": note, "status": _status(compared["agrees"], True)}
     shift = theirs.estimate - ours["estimate"]
-    return {
-        "compared_with": beside, "estimate_difference": shift, "relative_difference": np.nan,
-        "agrees": _near(shift, unit.ours["cr1"] | {"estimate": ours["estimate"]}, options.tolerance),
+    agrees = _near(shift, unit.ours["cr1"] | {"estimate": ours["estimate"]}, options.tolerance)
+    if unit.negative["default"] and not unit.scores.flat:
+        note += f"; {_NEGATIVE}, so only the estimate is compared"
+    elif not unit.method.startswith("cr"):
+        note += ", which statsmodels lacks"
+    note += f": its estimate {'equals' if agrees else 'is not'} that of {beside}{_beside_cr1(unit)}"
+    return out | {
+        "estimate_difference": shift, "relative_difference": np.nan, "agrees": agrees, "note": note,
+        "status": ALONE if agrees else DIFFERS,
     }  # fmt: skip
+
+
+def _beside_cr1(unit: Unit) -> str:
+    """How many times CR1's error that of the default is, and why, where they are far apart."""
+    scores, error, cr1 = unit.scores, unit.ours["default"]["std_error"], unit.ours["cr1"]["std_error"]
+    ratio = error / cr1 if cr1 > 0 else np.nan
+    if scores.flat or unit.negative["cr1"] or not abs(np.log(ratio)) > np.log(_MUCH):
+        return ""
+    effective = scores.effective_clusters
+    why = ""
+    if ratio > 1 and effective < _FEW_EFFECTIVE:
+        why = f": few effective clusters ({effective:.3g})"
+    elif ratio > 1 and effective < _UNEQUAL * scores.n_clusters:
+        why = f": unequal clusters ({effective:.3g} effective of {scores.n_clusters})"
+    elif ratio > 1 and cr1 < np.sqrt((of_scores(scores).rows ** 2).sum()):
+        why = ": CR1's is below that of independent items"
+    return f"; its error is {ratio:.2g} times CR1's{why}"
 
 
 def _near(shift: float, ours: dict[str, float], tolerance: float) -> bool:
     return bool(abs(shift) <= tolerance * np.fmax(abs(ours["estimate"]), ours["std_error"]))
 
 
-def compare(fitted: sm.Fit, ours: dict[str, float], tolerance: float, *, freedom: bool = True) -> dict[str, Any]:
-    """Their numbers, and how far they are from ours; ``freedom`` compares the degrees of freedom too, where both have some."""
+def compare(fitted: sm.Fit, ours: dict[str, float], tolerance: float) -> dict[str, Any]:
+    """Their numbers, and how far they are from ours; the degrees of freedom count too, where both have some."""
     shift, relative = differ(fitted.estimate, fitted.std_error, ours)
     near = abs(relative) <= tolerance and _near(shift, ours, tolerance)
-    if freedom and np.isfinite([fitted.df, ours["df"]]).all():
+    if np.isfinite([fitted.df, ours["df"]]).all():
         near = near and abs(fitted.df - ours["df"]) <= tolerance * ours["df"]
     return {
         "estimate": fitted.estimate, "std_error": fitted.std_error, "ci_low": fitted.low, "ci_high": fitted.high,
@@ -276,19 +353,14 @@ def compare(fitted: sm.Fit, ours: dict[str, float], tolerance: float, *, freedom
 
 
 def differ(estimate: float, std_error: float, ours: dict[str, float]) -> tuple[float, float]:
-    """Difference of the estimate, and relative difference of the standard error; nan where ours is 0."""
-    shift = estimate - ours["estimate"]
-    return shift, std_error / ours["std_error"] - 1 if ours["std_error"] > 0 else np.nan
+    """Difference of the estimate, and relative difference of the standard error: 0 for rounding, nan where ours is 0."""
+    relative = std_error / ours["std_error"] - 1 if ours["std_error"] > 0 else np.nan
+    return estimate - ours["estimate"], 0.0 if abs(relative) < _ROUNDING else relative
 
 
 def _own_note(unit: Unit, name: str) -> str:
     if not len(unit.scores.first):
         return "no scores"
-    if name == "default":
-        text = f"method={unit.method!r}"
-        if unit.negative[name] and not unit.scores.flat:
-            return f"{text}; {_NEGATIVE}, so only the estimate is compared"
-        return text if unit.method.startswith("cr") else f"{text}, which statsmodels lacks: only the estimate is compared"
     if unit.scores.flat:
         return "no variance: the limits let each cluster count as one item" if unit.scores.second is None else (
             "no variance: one difference of the full span each way stands in"
@@ -313,8 +385,8 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
     paired = scores.second is not None
     parts = {
         "ols_cluster": "", "ols_cluster_t": "", "glm_binomial_cluster": "by the delta method from the logit",
-        "ols_cr2": "made here from the residuals and hat matrix of OLS, since statsmodels has no CR2",
-        "gee_independence": "CR0, which is CR1 without its factor G/(G-1)",
+        "ols_cr2": "made from OLS's residuals and hat matrix: statsmodels has no CR2",
+        "gee_independence": "CR0: CR1 without G/(G-1)",
         "gee_independence_bias_reduced": "Mancl and DeRouen's, which is CR3", "gee_exchangeable": "",
     }  # fmt: skip
     notes, should = [parts[name]] if parts[name] else [], True
@@ -323,8 +395,8 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
         factor = (2 * len(scores.first) - 1) / (2 * len(scores.first) - 2)
         rest = fitted.std_error / np.sqrt(factor) / ours["std_error"] - 1
         notes.append(
-            f"should not agree: its variance has a further factor (N-1)/(N-K) = {factor:.6g}, for N rows and K coefficients; "
-            f"without it the relative difference is {rest:.1g}"
+            f"its variance has a further factor (N-1)/(N-K) = {factor:.6g}, without which the relative difference is "
+            f"{0.0 if abs(rest) < _ROUNDING else rest:.1g}"
         )
     if name == "gee_exchangeable":
         should, text = _exchangeable(unit, fitted)
@@ -345,7 +417,4 @@ def _exchangeable(unit: Unit, fitted: sm.Fit) -> tuple[bool, str]:
         return not impossible, "the working correlation cancels, since every cluster holds both systems" + odd
     if unit.even:
         return not impossible, "clusters of one size weigh the same, so this is CR0 too" + odd
-    return False, (
-        f"should not agree: weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean"
-        + odd
-    )
+    return False, (f"weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean" + odd)

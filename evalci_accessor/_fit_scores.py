@@ -105,6 +105,13 @@ class Scores:
         """Clusters, of the clustering with the fewest."""
         return min(map(len, self.margins))
 
+    @property
+    def effective_clusters(self) -> float:
+        """Kish's number of clusters, of the clustering with the fewest."""
+        weights = np.ones(len(self.first)) if self.weights is None else self.weights
+        sums = [np.bincount(codes, weights=weights) for codes in self.clusterings.T]
+        return min(float(one.sum() ** 2 / (one**2).sum()) for one in sums)
+
     def average(self, values: FloatArray) -> float:
         """Weighted mean."""
         return float(values.mean()) if self.weights is None else float(self.weights @ values / self.weights.sum())

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evalci_accessor import _fit_rows as fit_rows
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import _special as special
 
+_CLUSTERED = ("cluster", "cluster-crv3", "cluster-jk")
+_LEVEL = re.compile(r"(.*)\[[TS]\.(.*)\]", re.DOTALL)  # of treatment and sum codes, as patsy and formulaic name them
+_MINUS = re.compile(r"[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*-\s*[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*(?:=\s*0\s*)?")
 _INTERCEPTS = ("Intercept", "const", "intercept", "(Intercept)")
 
 
@@ -24,6 +29,10 @@ class Theirs:
     ----------
     kind : str
         Class of the model.
+    direction : int
+        -1 where its coefficient is the second system minus the first, 1 the other way round; 0 where its name does not tell.
+    of : str
+        Name of the coefficient, or the contrast.
     estimate, std_error : float
         On the scale of the scores where that can be told; the error is nan where its variance is negative.
     df : float
@@ -33,11 +42,19 @@ class Theirs:
     others : list of str
         Regressors beside the intercept and the coefficient.
     cov_type : str
+    clustered : bool
+        Whether its variance is one of clusters.
     small_sample : bool
         Whether a clustered variance has its small-sample factor.
+    scaling : float
+        A further factor of the variance that was asked for.
     n_params : int
     groups : array or None
         Cluster ids as they were given.
+    cluster : str
+        What its groups are called; empty where there are none, or statsmodels does not know.
+    rows : Influence or None
+        What its rows give by themselves; None where that cannot be told.
     dropped : int
         Rows that the model left out as missing.
     weighs : str
@@ -45,10 +62,16 @@ class Theirs:
     weights : ndarray of float, or None
         Weights of its rows; None where all are equal.
     scale : str
-        Words where the coefficient could not be brought to the scale of the scores.
+        Words where the coefficient could not be brought to the scale of the scores, or is against another level.
+    no_slope : bool
+        Whether it is a mixed model of a difference whose random effects are the same for both systems.
+    endog : ndarray
+        The response, by row of the model.
     """
 
     kind: str
+    direction: int
+    of: str
     estimate: float
     std_error: float
     df: float
@@ -56,21 +79,33 @@ class Theirs:
     n_clusters: int
     others: list[str]
     cov_type: str
+    clustered: bool
     small_sample: bool
+    scaling: float
     n_params: int
     groups: Any
+    cluster: str
+    rows: fit_rows.Influence | None
     dropped: int
     weighs: str
     weights: Any
     scale: str
+    no_slope: bool
+    endog: Any
 
 
-def theirs_of(results: Any, contrast: Any, *, paired: bool) -> Theirs:
-    """Find the intercept, or the coefficient of the difference, in fitted results."""
+def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> Theirs:
+    """Find the intercept, or the coefficient of the difference between the two ``sides``, in fitted results."""
+    paired = sides is not None
     if not all(hasattr(results, name) for name in ("params", "model", "cov_params", "t_test")):
         hint = " Call its .fit() first." if hasattr(results, "fit") else ""
         raise MethodError(f"against= must be the results of a fitted statsmodels model, got {type(results).__name__}.{hint}")
     model = results.model
+    if getattr(model, "exog", None) is None and getattr(model, "endog", None) is None:
+        raise MethodError(
+            f"against= is a fitted {type(model).__name__} whose data were removed, by remove_data() or save(remove_data=True), "
+            "so its rows and clusters cannot be compared. Fit the model again, or load results that were saved with their data."
+        )
     if getattr(model, "exog", None) is None or np.ndim(results.params) != 1:
         raise MethodError(
             f"against= is a {type(model).__name__}, which has no coefficients that could be a mean or a difference."
@@ -79,18 +114,51 @@ def theirs_of(results: Any, contrast: Any, *, paired: bool) -> Theirs:
     with np.errstate(invalid="ignore"):  # a variance over crossed clusterings may be negative, and its root is nan
         place, effect, error = found.named(contrast) if contrast is not None else found.likely(paired=paired)
         estimate, std_error, scale = found.on_scale(place, effect, error, paired=paired)
+    direction, level = (0, "") if sides is None else _direction(found, place, contrast, sides)
     rows, trials = int(np.asarray(model.endog).shape[0]), np.asarray(getattr(model, "n_trials", 1))
     groups, n_clusters = _groups(results, rows)
     n = int(trials.sum()) if trials.ndim else rows  # counts of passes and failures
     expected = {place, found.intercept} if paired else {place}
+    cov_type, kwds = str(getattr(results, "cov_type", "nonrobust")).lower(), getattr(results, "cov_kwds", None) or {}
+    flat = np.asarray(groups) if groups is not None and np.ndim(groups) == 1 else None
+    linear = _inverse_link(model)[0] is None
+    kind = type(model).__name__
+    parts: dict[str, bool] = {"paired": paired, "linear": linear}
+    weighs = "" if fit_rows.cancels(model, found.design, place, flat, **parts) else _weighs(model)
+    known = kind in fit_rows.KINDS and not weighs and not scale
     return Theirs(
-        kind=type(model).__name__, estimate=estimate, std_error=std_error, df=_df(results), n=n, n_clusters=n_clusters,
-        others=[] if place is None else [name for i, name in enumerate(found.names) if i not in expected],
-        cov_type=str(getattr(results, "cov_type", "nonrobust")).lower(),
-        small_sample=bool((getattr(results, "cov_kwds", None) or {}).get("use_correction", True)), n_params=len(found.names),
-        groups=groups, dropped=len(getattr(getattr(model, "data", None), "missing_row_idx", None) or []),
-        weighs=_weighs(model), weights=_weights(model), scale=scale,
+        kind=kind, direction=direction, of=found.names[place] if place is not None else str(contrast),
+        estimate=estimate, std_error=std_error, df=_df(results), n=n, n_clusters=n_clusters,
+        others=[] if place is None else [name for i, name in enumerate(found.names) if i not in expected], cov_type=cov_type,
+        clustered=cov_type in (("robust", "bias_reduced") if kind == "GEE" else _CLUSTERED),
+        small_sample=bool(kwds.get("use_correction", True)), scaling=float(kwds.get("scaling_factor") or 1),
+        n_params=len(found.names), groups=groups, cluster=_cluster_name(results),
+        rows=fit_rows.of_model(model, found.design, place, effect, **parts) if known else None,
+        dropped=len(getattr(getattr(model, "data", None), "missing_row_idx", None) or []),
+        weighs=weighs, weights=_weights(model), scale=scale or level,
+        no_slope=kind == "MixedLM" and paired and place is not None and fit_rows.no_slope(model, place),
+        endog=np.asarray(model.endog),
     )  # fmt: skip
+
+
+def _direction(found: _Coefficients, place: int | None, contrast: Any, sides: tuple[str, str]) -> tuple[int, str]:
+    """Which way round its difference is, by its name, and words where it is against another system than ours."""
+    if place is None:
+        both = _MINUS.fullmatch(contrast) if isinstance(contrast, str) else None
+        if both is None or {both[1], both[2]} != set(sides):
+            return 0, ""
+        return (1 if both[1] == sides[0] else -1), ""
+    levels = [_LEVEL.fullmatch(name) for name in found.names]
+    own = levels[place]
+    if own is None or own[2] not in sides:
+        return 0, ""
+    other = sides[1 - sides.index(own[2])]
+    if any(one is not None and one[1] == own[1] and one[2] == other for one in levels):
+        return (
+            0,
+            f"another estimand: {found.names[place]!r} is no difference from {other!r}, which has a coefficient of its own",
+        )
+    return (1 if own[2] == sides[0] else -1), ""
 
 
 class _Coefficients:
@@ -196,6 +264,17 @@ def _groups(results: Any, n: int) -> tuple[Any, int]:
     if groups.ndim != 1:
         return groups, min(len(pd.unique(pd.Series(column))) for column in groups.T)
     return groups, int(pd.Series(groups).nunique(dropna=False))
+
+
+def _cluster_name(results: Any) -> str:
+    """Names of the groups, where a Series, the columns of a frame or a formula's string gave them."""
+    groups = (getattr(results, "cov_kwds", None) or {}).get("groups")
+    if groups is None:
+        name = getattr(results.model, "_groups_name", None)  # "Groups" where they came as an array
+        names = [] if name in (None, "Groups") else [name]
+    else:
+        names = list(groups.columns) if hasattr(groups, "columns") else [getattr(groups, "name", None)]
+    return "" if any(name is None for name in names) else " + ".join(map(str, names))
 
 
 def _weighs(model: Any) -> str:

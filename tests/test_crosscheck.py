@@ -609,7 +609,10 @@ DIFFERENT = {
         "has weights, and none are given here; pass them with weights=",
     ),
     "rows": (lambda: smf.ols("score ~ 1", CODED[5:]).fit(**clustered_by(CODED["code"][5:])), "dropped rows: fitted on 42 rows"),
-    "merged": (lambda: OLS.fit(**clustered_by(CODED["code"] // 2)), "other clusters: 4 there, 8 here (ids that were merged"),
+    "merged": (
+        lambda: OLS.fit(**clustered_by(CODED["code"] // 2)),
+        "other clusters: 4 there, 8 here (a coarser clustering, or ids merged, rounded or cut off)",
+    ),
     "items": (lambda: OLS.fit(**clustered_by(np.arange(47))), "other clusters: 47 there, 8 here"),
     "sizes": (lambda: OLS.fit(**clustered_by(np.arange(47) % 8)), "as many, but of other sizes"),
     "order": (lambda: OLS.fit(**clustered_by(CODED["code"].sample(frac=1, random_state=1))), "in the order of its rows"),

@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_no_cluster, refuse_without_factor
-from evalci_accessor._ids import encode
+from evalci_accessor._crosscheck import (
+    CROSSCHECK_COLUMNS,
+    differences,
+    missing_ids_with_words,
+    rates,
+    refuse_no_cluster,
+    refuse_without_factor,
+)
+from evalci_accessor._ids import bare, encode
 from evalci_accessor._options import CrosscheckOptions
+from evalci_accessor._pairing import Matched
 from evalci_accessor._pandas.columns import Frame, clusterings_of
-from evalci_accessor._pandas.pairs import find_columns, read_pairs
+from evalci_accessor._pandas.pairs import Found, find_columns, read_pairs
 from evalci_accessor._pandas.reduce import add_up_crossed, read_rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
+from evalci_accessor._scores import to_float
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor.stats._validate import FloatArray, IntArray
 
@@ -39,11 +48,13 @@ def crosscheck(
     refuse_no_cluster(cluster, "a column or index level, or an array")
     if factor is None:
         refuse_without_factor(item, pairs, baseline, sample)
-        return _rates(data, cluster, score, by, weights, nan_policy, options)
+        with missing_ids_with_words(options.against):
+            return _rates(data, cluster, score, by, weights, nan_policy, options)
     found = find_columns(data, factor, item, cluster, sample, score, by, weights)
-    paired = read_pairs(data, found, baseline, pairs, unmatched, nan_policy, CROSSCHECK_COLUMNS, averages=True)
+    with missing_ids_with_words(options.against):
+        paired = read_pairs(data, found, baseline, pairs, unmatched, nan_policy, CROSSCHECK_COLUMNS, averages=True)
     matched = paired.matched
-    columns = differences(matched, options)
+    columns = differences(matched, options, lambda systems: _orders(found, matched, systems))
     at = np.arange(len(matched.tables)), np.arange(len(matched.pairs))
     group, pair = (axis.ravel() for axis in np.meshgrid(*at, indexing="ij"))
     keys = {label: values.iloc[group] for label, values in paired.keys.items()}
@@ -71,6 +82,16 @@ def _rates(
         return scores[at], [one[at] for one in codes], None if weight is None else weight[at]
 
     return _tall(dict(keys), rates(sample, rows_of, options), rows.n_groups)
+
+
+def _orders(found: Found, matched: Matched, systems: list[Any]) -> list[tuple[FloatArray, list[IntArray]]]:
+    """Scores and clusters in the order of the frame: of two systems, and of all."""
+    names = [matched.cluster] if matched.crossing is None else [margin.name for margin in matched.crossing.margins]
+    clusters = [encode(one.values, one.name, lookalikes=False).codes for one in found.clusters if one.name in names]
+    scores = to_float(found.score.values, found.score.name)
+    whole = ~np.isnan(scores)
+    both = whole & np.asarray(pd.Series(bare(found.factor.values)).isin(systems))
+    return [(scores[keep], [one[keep] for one in clusters]) for keep in (both, whole)]
 
 
 def _tall(keys: dict[Hashable, pd.Series], columns: dict[str, Any], size: int) -> pd.DataFrame:

@@ -58,7 +58,8 @@ class CrosscheckFrameMethods:
             Of a comparison, as in `diff_ci`; ``item`` is needed then.
         against : statsmodels results, optional
             A fitted model, as ``smf.ols("score ~ 1", df).fit(...)``: a further row ``"against"``. For a single estimate,
-            so of one key and one pair.
+            so of one key and one pair. A difference that is the other way round there is turned, by the level in the name of
+            its coefficient, as ``model[T.b]``, or else by its sign, and the note says so.
         contrast : str or array_like, optional
             Which coefficient of it, or what its ``t_test`` takes. By default the intercept, or of a comparison the other of
             two coefficients.
@@ -73,15 +74,20 @@ class CrosscheckFrameMethods:
         Returns
         -------
         DataFrame
-            A row an estimator: the keys (and ``<factor>_a``, ``<factor>_b``), ``estimator``, ``package``, ``estimate``,
-            ``std_error``, ``ci_low``, ``ci_high``, ``df`` (of t's quantile; nan under the normal one), ``compared_with``,
-            ``estimate_difference`` (theirs minus ours), ``relative_difference`` (of the standard errors: theirs over ours,
-            minus 1), ``agrees``, ``should_agree`` (whether theory says so; a row that should not says why in its note),
-            ``tolerance``, ``note``, ``n`` and ``n_clusters`` (of ``"against"`` the rows and clusters of the model; of crossed
-            clusterings the fewest), ``cluster``, ``confidence_level``.
+            A row an estimator: the keys (and ``<factor>_a``, ``<factor>_b``), ``estimator``, ``estimate``, ``std_error``,
+            ``ci_low``, ``ci_high``, ``df`` (of t's quantile; nan under the normal one), ``note``, ``n`` and ``n_clusters`` (of
+            ``"against"`` the rows and clusters of the model; of crossed clusterings the fewest), ``cluster`` (of ``"against"``
+            the names of its groups, empty where there are none or statsmodels has lost them), ``package``,
+            ``confidence_level``, ``tolerance``, ``estimate_difference`` (theirs minus ours), ``compared_with``,
+            ``should_agree`` (whether theory says so, judged from what was fitted and not from what came out; a row that should
+            not says why in its note), ``relative_difference`` (of the standard errors: theirs over ours, minus 1; below 1e-12
+            in size it is rounding and becomes 0), ``agrees`` and ``status``: ``"agrees"``, ``"differs as expected"``,
+            ``"differs"``, which is the alarm, ``"skipped"`` (statsmodels has no numbers that mean anything), or ``"not
+            compared"`` (ours, which the rows that are compared with it check).
 
-            Ours are ``"cr0"``, ``"cr1"``, ``"cr2"`` and ``"cr3"``, with which theirs are compared, and ``"default"``, whose
-            estimate is compared with that of OLS (its error too, where the default is CR2). Theirs are ``"ols_cluster"``
+            Ours are ``"cr0"``, ``"cr1"``, ``"cr2"`` and ``"cr3"``, with which theirs are compared, and ``"default"``: where that
+            is CR2 it is compared with ``"ols_cr2"``, and elsewhere its estimate alone with that of OLS, so that it stays ``"not
+            compared"`` unless its estimate differs. Theirs are ``"ols_cluster"``
             (normal quantile), ``"ols_cluster_t"``, ``"ols_cr2"`` (made from what OLS holds, since statsmodels has no CR2),
             ``"glm_binomial_cluster"``, ``"gee_independence"``, ``"gee_independence_bias_reduced"`` and ``"gee_exchangeable"``.
 
@@ -148,28 +154,29 @@ class CrosscheckFrameMethods:
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
         >>> answer = df.evalci.crosscheck("doc_id")
-        >>> answer[["estimator", "estimate", "std_error", "compared_with", "agrees"]].round(4)
-                                    estimator  estimate  std_error  compared_with  agrees
-        0                             cr0     0.695     0.0480            cr0    True
-        1                             cr1     0.695     0.0486            cr1    True
-        2                             cr2     0.695     0.0486            cr2    True
-        3                             cr3     0.695     0.0492            cr3    True
-        4                         default     0.695     0.0483  ols_cluster_t    True
-        5                     ols_cluster     0.695     0.0486            cr1    True
-        6                   ols_cluster_t     0.695     0.0486            cr1    True
-        7                         ols_cr2     0.695     0.0486            cr2    True
-        8            glm_binomial_cluster     0.695     0.0486            cr1    True
-        9                gee_independence     0.695     0.0480            cr0    True
-        10  gee_independence_bias_reduced     0.695     0.0492            cr3    True
-        11               gee_exchangeable     0.695     0.0480            cr0    True
+        >>> answer[["estimator", "std_error", "compared_with", "status"]].round(4)
+                                    estimator  std_error  compared_with        status
+        0                             cr0     0.0480            cr0  not compared
+        1                             cr1     0.0486            cr1  not compared
+        2                             cr2     0.0486            cr2  not compared
+        3                             cr3     0.0492            cr3  not compared
+        4                         default     0.0483  ols_cluster_t  not compared
+        5                     ols_cluster     0.0486            cr1        agrees
+        6                   ols_cluster_t     0.0486            cr1        agrees
+        7                         ols_cr2     0.0486            cr2        agrees
+        8            glm_binomial_cluster     0.0486            cr1        agrees
+        9                gee_independence     0.0480            cr0        agrees
+        10  gee_independence_bias_reduced     0.0492            cr3        agrees
+        11               gee_exchangeable     0.0480            cr0        agrees
 
         A model of one's own, which takes the items as independent:
 
         >>> import statsmodels.formula.api as smf
         >>> answer = df.evalci.crosscheck("doc_id", against=smf.ols("score ~ 1", df).fit())
         >>> row = answer[answer.estimator == "against"].iloc[0]
-        >>> print(f"{row.std_error:.4f}, {row.relative_difference:.0%} beside {row.compared_with}: {row.note}")
-        0.0326, -33% beside cr1: it takes the items as independent (cov_type='nonrobust'); t(199), ours t(39)
+        >>> print(f"{row.relative_difference:.0%} beside {row.compared_with}, {row.status}: {row.note}")
+        -33% beside cr1, differs as expected: it takes the items as independent (cov_type='nonrobust'); t(199) of rows less
+        coefficients (N-K), ours t(39)
         """
         return _pandas.crosscheck.crosscheck(
             self._obj,
@@ -240,8 +247,8 @@ class CrosscheckSeriesMethods:
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
         >>> answer = df.set_index("doc_id")["score"].evalci.crosscheck("doc_id")
-        >>> bool((answer.agrees == answer.should_agree).all())
-        True
+        >>> bool((answer.status == "differs").any())
+        False
         """
         return _pandas.crosscheck.crosscheck(
             self._obj,

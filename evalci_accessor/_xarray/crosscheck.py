@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from evalci_accessor._crosscheck import CROSSCHECK_COLUMNS, differences, rates, refuse_no_cluster, refuse_without_factor
+from evalci_accessor._crosscheck import (
+    CROSSCHECK_COLUMNS,
+    differences,
+    missing_ids_with_words,
+    rates,
+    refuse_no_cluster,
+    refuse_without_factor,
+)
 from evalci_accessor._ids import encode
 from evalci_accessor._options import CrosscheckOptions
 from evalci_accessor._typing import NanPolicy, Unmatched
@@ -40,9 +47,11 @@ def crosscheck(
     refuse_no_cluster(cluster, "a coordinate or variable, or a DataArray")
     if factor is None:
         refuse_without_factor(item, pairs, baseline, sample)
-        return _rates(data, cluster, score, dim, weights, nan_policy, options)
+        with missing_ids_with_words(options.against):
+            return _rates(data, cluster, score, dim, weights, nan_policy, options)
     parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True, weights=weights)
-    paired = read_pairs(parts, baseline, pairs, unmatched, nan_policy)
+    with missing_ids_with_words(options.against):
+        paired = read_pairs(parts, baseline, pairs, unmatched, nan_policy)
     sides = {f"{paired.factor}_{side}": paired.labels(paired.matched.pairs[:, k]) for k, side in enumerate("ab")}
     return _wrap(paired.score, paired.kept, paired.shape, differences(paired.matched, options), sides)
 

@@ -66,10 +66,10 @@ class CrosscheckDatasetMethods:
         Returns
         -------
         Dataset
-            Over the kept dims (and the pairs) and a dim ``estimator``, the variables ``package``, ``estimate``,
-            ``std_error``, ``ci_low``, ``ci_high``, ``df``, ``compared_with``, ``estimate_difference``,
-            ``relative_difference``, ``agrees``, ``should_agree``, ``tolerance``, ``note``, ``n``, ``n_clusters``, ``cluster``
-            and ``confidence_level``, as the frame's columns.
+            Over the kept dims (and the pairs) and a dim ``estimator``, the variables ``estimate``, ``std_error``, ``ci_low``,
+            ``ci_high``, ``df``, ``note``, ``n``, ``n_clusters``, ``estimate_difference``, ``compared_with``, ``should_agree``,
+            ``relative_difference``, ``agrees`` and ``status``; along ``estimator`` alone ``cluster`` and ``package``; and
+            ``confidence_level`` and ``tolerance``, as the frame's columns.
 
         Raises
         ------
