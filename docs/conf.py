@@ -27,6 +27,8 @@ exclude_patterns = [
     "explanation/coverage_table.md",
     "explanation/type_one_table.md",
     "explanation/simultaneous_table.md",
+    "explanation/crossed_table.md",
+    "explanation/weighted_table.md",
 ]
 
 autosummary_generate = True

@@ -209,6 +209,16 @@ class _Coefficients:
     def on_scale(self, place: int | None, effect: float, error: float, *, paired: bool) -> tuple[float, float, str]:
         """Estimate and error on the scale of the scores, or words of why they are not."""
         mean, slope = _inverse_link(self.model)
+        if not paired and place is not None:
+            column = self.design[:, place]
+            if np.ptp(column) > 0 and self.intercept is None:
+                return (
+                    effect,
+                    error,
+                    f"another estimand: the coefficient of {self.names[place]!r}, which is no constant",
+                )
+            if np.ptp(column) == 0:  # a constant other than 1 is that many times the intercept
+                effect, error = effect * float(column[0]), error * abs(float(column[0]))
         if mean is None or slope is None:
             levels = np.unique(self.design[:, place]) if place is not None else np.zeros(0)
             # Codes such as -1 and 1 make the difference twice the coefficient.

@@ -501,3 +501,15 @@ def test_missing_ids_of_a_cube_beside_a_model(cube):
     one = cube.isel(model=0).assign_coords(doc_id=("item", [None, *cube["doc_id"].values[1:]]))
     with pytest.raises(MissingClusterError, match="as one more cluster"):
         one.evalci.crosscheck("doc_id", against=OLS.fit())
+
+
+def test_a_single_coefficient_that_is_no_intercept_is_no_mean():
+    frame = UNEVEN.assign(length=np.arange(len(UNEVEN)) % 7)
+    got = beside(smf.ols("score ~ length - 1", frame).fit(**by(frame["cluster"])), frame)
+    assert got["status"] == "differs as expected"
+    assert "the coefficient of 'length', which is no constant" in got["note"]
+    for many, options in ((2.0, {}), (-0.5, {"use_t": True})):
+        got = beside(sm.OLS(UNEVEN["score"], many * np.ones(len(UNEVEN))).fit(**by(UNEVEN["cluster"]), **options))
+        assert_allclose([got["estimate_difference"], got["relative_difference"]], 0, atol=1e-9)
+    # Of these the normal quantile is the caller's, and t agrees in full.
+    assert got["status"] == "agrees"
