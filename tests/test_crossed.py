@@ -177,7 +177,8 @@ def test_an_item_of_its_own_is_nested_in_everything(frame):
 
 
 def test_groups_in_which_one_lies_within_another():
-    matched = rows_of(made(models=("b",), seed=5)).query("prompt == doc.str[1:].astype('int')")
+    other = rows_of(made(models=("b",), seed=5))
+    matched = other[other["prompt"] == other["doc"].str[1:].astype("int64")]
     frame = pd.concat([rows_of(made(models=("a",))), matched])
     frame = pd.concat([frame, frame[frame["model"] == "b"].assign(doc=lambda d: d["doc"] + "x", score=1)])
     answer = quiet(frame.evalci.cluster_ci, BOTH, by="model")
