@@ -87,7 +87,7 @@ def crossed_ci(
     >>> from evalci_accessor import stats
     >>> result = stats.crossed_ci([1, 1, 0, 1, 1, 0, 0, 1, 0], [list("aaabbbccc"), list("xyzxyzxyz")])
     >>> print(f"{result.estimate:.2f} [{result.ci_low:.2f}, {result.ci_high:.2f}], n_eff {result.n_eff:.1f} of {result.n}")
-    0.56 [0.08, 0.96], n_eff 4.0 of 9
+    0.56 [0.09, 0.95], n_eff 4.1 of 9
     """
     y = as_float(scores, "scores")
     codes = _codes(clusters, y)
