@@ -88,9 +88,15 @@ NEGATIVE = "is negative, as it can be with few clusters; the larger of the clust
 SHORT = "is less than that of one of the clusterings alone, a chance of few clusters, so the interval may be too narrow"
 
 
-def variance_words(name: str, what: str) -> str:
-    """What is said of a variance over crossed clusterings that is ``NEGATIVE`` or ``SHORT``."""
-    return f"the variance over {name!r} by inclusion and exclusion {what}. The default method has no such sums."
+def variance_words(name: str, what: str, *, default: bool) -> str:
+    """What is said of a variance over crossed clusterings that is ``NEGATIVE`` or ``SHORT``.
+
+    ``default`` says that the default method of these scores is a sum itself.
+    """
+    way = "The default method has no such sums."
+    if default:
+        way = "Look at each clustering alone too, and report the widest interval."
+    return f"the variance over {name!r} by inclusion and exclusion {what}. {way}"
 
 
 def joint_name(names: Sequence[str]) -> str:

@@ -152,11 +152,14 @@ def _warn_variance(sample: Sample, crossed: Crossed, result: RateResult) -> None
     if result.method == "icc_averaged" or result.method.startswith("bootstrap"):
         return
     kind = result.method if result.method in ("cr0", "cr1", "cr2", "cr3") else "cr1"
-    found = crossed.combined(kind)
+    found, default = crossed.combined(kind), not sample.totals.bounded
     for flags, what in ((found.negative, NEGATIVE), (found.short, SHORT)):
         groups = np.flatnonzero(flags)
         if len(groups):
-            warn(f"{who(sample, groups)}{variance_words(str(sample.cluster), what)}", ex.CrossedVarianceWarning)
+            warn(
+                f"{who(sample, groups)}{variance_words(str(sample.cluster), what, default=default)}",
+                ex.CrossedVarianceWarning,
+            )
 
 
 def bootstrap_fault(method: str) -> str:

@@ -81,8 +81,9 @@ def _warn_scales(matched: Matched) -> None:
 def warn_variances(matched: Matched, negative: BoolArray, short: BoolArray) -> None:
     """Where a crossed variance is negative, or less than that of one clustering alone, which in truth it cannot be."""
     tell, name = _Teller(matched), str(matched.cluster)
-    tell(negative, ex.CrossedVarianceWarning, variance_words(name, NEGATIVE))
-    tell(short, ex.CrossedVarianceWarning, variance_words(name, SHORT))
+    default = not matched.binary
+    tell(negative, ex.CrossedVarianceWarning, variance_words(name, NEGATIVE, default=default))
+    tell(short, ex.CrossedVarianceWarning, variance_words(name, SHORT, default=default))
 
 
 def _warn_clusters(matched: Matched, blocks: list[Block], method: str, place: int, margin: Margin) -> None:

@@ -73,4 +73,4 @@ def _is_measurement(series: pd.Series) -> bool:
 
 def worst_first(group: IntArray, effect: FloatArray, together: BoolArray) -> IntArray:
     """Order by group: first all clusterings ``together``, then by falling design effect, nan last; ties keep their order."""
-    return np.lexsort((np.where(np.isnan(effect), np.inf, -effect), ~together, group))
+    return np.lexsort((np.where(np.isnan(effect), np.inf, -np.round(effect, 9)), ~together, group))

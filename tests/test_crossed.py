@@ -247,6 +247,25 @@ def test_a_crossed_variance_that_is_negative_or_too_small_is_said():
     assert answer["std_error"][0] == pytest.approx(0.260579, abs=5e-7)
 
 
+def test_open_scores_whose_default_is_a_sum_are_told_to_look_at_each():
+    y = [1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1]
+    frame = pd.DataFrame({"score": np.multiply(y, 5), "doc": np.repeat(list("abc"), 4), "prompt": np.tile(list("wxyz"), 3)})
+    told(CrossedVarianceWarning, r"is negative.*report the widest interval\.$", frame.evalci.cluster_ci, BOTH)
+
+
+@pytest.mark.parametrize("weights", ["w", None])
+def test_the_scan_does_not_look_at_rows_that_do_not_count(weights):
+    frame = rows_of(made(models=("a",))).assign(w=np.tile([0.0, 1.0], 24))
+    frame["topic"] = frame["topic"].where(frame["w"] > 0).astype("Int64")
+    frame["score"] = frame["score"].astype(float).where((frame["w"] > 0) | (weights == "w"))
+    options = {"weights": weights} if weights else {"nan_policy": "omit"}
+    answer = quiet(frame.drop(columns=[] if weights else "w").evalci.design_effect, **options)
+    assert {"doc", "prompt", "topic"} <= set(answer["cluster"])
+    cube = frame.assign(topic=frame["topic"].astype(float)).set_index(["doc", "prompt"])[["score", "w", "topic"]].to_xarray()
+    by_cube = quiet(cube.set_coords("topic").evalci.design_effect, dim=BOTH, **options)
+    assert {"doc", "prompt", "topic"} <= set(by_cube["cluster"].values)
+
+
 def test_errors(frame):
     with pytest.raises(MissingClusterError, match=r"1 of 96 rows have no cluster id in 'prompt': rows 5"):
         frame.assign(prompt=frame["prompt"].where(frame.index != 5)).evalci.cluster_ci(BOTH)

@@ -139,5 +139,5 @@ def _candidates(data: Frame, rows: Rows, score: Column, weights: Column | None) 
     levels = [name for name in data.index.names if name is not None and name not in columns]
     unique = columns[~columns.duplicated(keep=False)]
     named = [find(data, name, "cluster") for name in (*unique, *levels) if name not in taken]
-    kept = _scan.usable({column.name: column.values for column in named}, rows.scores)
+    kept = _scan.usable({column.name: rows.kept(column.values) for column in named}, rows.kept(rows.scores))
     return [column for column in named if column.name in kept]

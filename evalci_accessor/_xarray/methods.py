@@ -160,6 +160,8 @@ def _candidates(data: Cube, cells: Cells, taken: set[str]) -> list[Named]:
         if str(dim) not in arrays and len(cells.reduced) > 1:
             arrays[str(dim)] = cells.score[dim]
     found = {name: Named(array, name) for name, array in arrays.items()}
-    one_row = cells.values[0].astype(np.float64) if len(cells.values) == 1 else None
-    kept = _scan.usable({name: flat_ids(cells, one) for name, one in found.items()}, one_row)
+    # What no cell of the answer counts, for want of a score or of weight, has no say.
+    counts = slice(None) if cells.keep is None else cells.keep.any(axis=0)
+    one_row = cells.values[0].astype(np.float64)[counts] if len(cells.values) == 1 else None
+    kept = _scan.usable({name: flat_ids(cells, one)[counts] for name, one in found.items()}, one_row)
     return [one for name, one in found.items() if name in kept]

@@ -52,7 +52,7 @@ def check_bootstrap(method: str, *, crossed: bool) -> None:
     if not crossed and method == "bootstrap_pigeonhole":
         raise MethodError(
             "method='bootstrap_pigeonhole' resamples crossed clusterings, and there is one; name several, as "
-            "cluster=['doc_id', 'prompt_id'], or use method='bootstrap_percentile'."
+            "cluster=['doc_id', 'prompt_id'] (of nested ones only the coarsest counts), or use method='bootstrap_percentile'."
         )
     if crossed and method.startswith("bootstrap") and method != "bootstrap_pigeonhole":
         raise MethodError(

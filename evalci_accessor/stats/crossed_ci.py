@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -55,8 +56,8 @@ def crossed_ci(
         A clustering with a single cluster, or with too few or missing ids.
     MethodError
         An option that is unknown or that does not apply, one clustering, or more than four.
-    ScoreError, WeightError
-        Scores or weights that cannot be used.
+    EvalCIError
+        Scores or weights that cannot be used: `ScoreError`, `WeightError`, or that are no finite numbers.
 
     Notes
     -----
@@ -107,7 +108,8 @@ def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
     form = f"`clusters` must hold, for each clustering, an id for each of the {len(scores)} scores"
     if isinstance(clusters, str) or not isinstance(clusters, Iterable):
         raise ClusterError(f"{form}; got {type(clusters).__name__}.")
-    every = [_ids(ids) for ids in clusters]
+    rows: Any = clusters.to_numpy() if hasattr(clusters, "to_numpy") else clusters  # of a frame the rows are meant
+    every = [_ids(ids) for ids in rows]
     wrong = next((ids for ids in every if ids.shape != scores.shape), None)
     if wrong is not None:
         turn = " Turn it over, as with .T." if len(every) == len(scores) else ""
@@ -134,9 +136,15 @@ def _coded(ids: np.ndarray, place: int) -> IntArray:
         codes = np.unique(ids, return_inverse=True)[1]
     else:
         listed = ids.tolist()
-        missing = np.array([one is None or one != one for one in listed])
+        missing = np.array([one is None or not _equals_itself(one) for one in listed])
         seen: dict[tuple[type, object], int] = {}
-        codes = np.array([seen.setdefault((type(one), one), len(seen)) for one in listed])
+        try:
+            codes = np.array([seen.setdefault((type(one), one), len(seen)) for one in listed])
+        except TypeError as error:
+            raise ClusterError(
+                f"Clustering {place} holds ids that cannot be told apart by hashing ({error}). Ids must be numbers, strings, "
+                "dates or tuples."
+            ) from error
         codes = _by_text(list(seen), codes)
     if missing.any():
         raise MissingClusterError(
@@ -144,6 +152,12 @@ def _coded(ids: np.ndarray, place: int) -> IntArray:
             "leave these scores out, or give each an id of its own if they share nothing."
         )
     return np.asarray(codes, dtype=np.int64).reshape(-1)
+
+
+def _equals_itself(one: object) -> bool:
+    """As marks of a missing value do not: nan says no, and pandas' NA does not say."""
+    same = one == one
+    return isinstance(same, (bool, np.bool_)) and bool(same)
 
 
 def _by_text(keys: list[tuple[type, object]], codes: IntArray) -> IntArray:

@@ -6,6 +6,7 @@ import itertools
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -320,6 +321,8 @@ def test_groups_are_those_of_single_calls():
         ([1, 0], [[0, 1]], {}, MethodError, "are 2 to 4; got 1"),
         ([1, 0, 1], [[0, 1], [0, 1], [1, 1]], {}, ClusterError, r"shape \(2,\)\. Turn it over, as with \.T"),
         ([1, 0], None, {}, ClusterError, "an id for each of the 2 scores; got NoneType"),
+        ([1, 0], [[["a"], ["b"]], [0, 1]], {}, ClusterError, "cannot be told apart by hashing"),
+        ([1, 0], [[pd.NA, "a"], [0, 1]], {}, MissingClusterError, "1 of 2 ids of clustering 0"),
         ([1, 0], ["ab", 5], {}, ClusterError, r"shape \(1,\)"),
         ([1, 0], [["a", None], ["a", "b"]], {}, MissingClusterError, "1 of 2 ids of clustering 0 are missing"),
         ([1, 0], [np.array(["a", "b"]), np.array([1, np.nan])], {}, MissingClusterError, "1 of 2 ids of clustering 1"),
@@ -335,6 +338,12 @@ def test_groups_are_those_of_single_calls():
 def test_what_cannot_be_is_refused(scores, clusters, options, error, words):
     with pytest.raises(error, match=words):
         stats.crossed_ci(scores, clusters, **options)
+
+
+def test_a_frame_of_ids_with_a_row_for_each_clustering():
+    y, clusters = made(np.random.default_rng(2), (6, 5))
+    frame = pd.DataFrame({"a": clusters[0].astype(str), "b": clusters[1]}).T
+    assert numbers(stats.crossed_ci(y, frame), "ci_low", "ci_high") == numbers(stats.crossed_ci(y, clusters), "ci_low", "ci_high")
 
 
 def test_ids_of_several_types_stay_apart():
