@@ -271,7 +271,9 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
             scores=scores, names=unit.names, ours=unit.ours, negative=unit.negative, sides=unit.sides, orders=unit.orders,
             confidence_level=options.confidence_level,
         )  # fmt: skip
-        seen, counterpart, note, should = reasons(theirs, known_to_us, options.tolerance)
+        beside = reasons(theirs, known_to_us, options.tolerance)
+        seen, counterpart, note, should = beside.theirs, beside.counterpart, beside.note, beside.should_agree
+        is_left = beside.is_left
         n = {"n": seen.n, "n_clusters": seen.n_clusters, "cluster": seen.cluster}
         t = np.isfinite(seen.df)
         fitted = (
@@ -281,17 +283,18 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
     else:
         fitted, counterpart = unit.fit(name, options.confidence_level), COUNTERPART[name]
         should, note = _expected(unit, name, fitted, options.confidence_level)
+        is_left = False
     compared = compare(fitted, unit.ours[counterpart], options.tolerance)
     return n | compared | {
         "compared_with": counterpart, "should_agree": should, "note": note,
-        "status": SKIPPED if fitted.problem or scores.flat else _status(compared["agrees"], should),
+        "status": SKIPPED if fitted.problem or scores.flat else _status(compared["agrees"], should or is_left),
     }  # fmt: skip
 
 
-def _status(agrees: bool, should: bool) -> str:
+def _status(agrees: bool, alarm: bool) -> str:
     if agrees:
         return AGREES
-    return DIFFERS if should else EXPECTED
+    return DIFFERS if alarm else EXPECTED
 
 
 def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:

@@ -15,6 +15,9 @@ from evalci_accessor.stats._validate import FloatArray, IntArray
 # Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
 KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "MixedLM")
 _LINEAR = ("OLS", "WLS", "GLM", "GEE")
+_WEIGHTS = {
+    "OLS": ("weights",), "WLS": ("weights",), "GEE": ("weights",), "GLM": ("freq_weights", "var_weights"),
+}  # fmt: skip
 _SAME = 1e-9  # sums of the same numbers in another order
 _EFFECT = 1e-6  # where GEE stops
 _MAX_COLUMNS = 300
@@ -34,6 +37,10 @@ class Influence:
     estimate: float
     rows: FloatArray
     weights: FloatArray
+
+    def of(self, used: Any) -> Influence:
+        """That of some rows, which are all that have a weight."""
+        return dataclasses.replace(self, rows=self.rows[used], weights=self.weights[used])
 
 
 def of_scores(scores: Scores) -> Influence:
@@ -55,7 +62,7 @@ def of_model(
     offsets = (getattr(model, name, None) for name in ("offset", "exposure"))
     if y.ndim != 1 or not len(y) or any(one is not None and np.any(one) for one in offsets):
         return None
-    weights = _row_weights(model, len(y))
+    weights = row_weights(model, len(y))
     k = design.shape[1]
     if k == 1 and (design == 1).all():
         return _of_means(y, weights, np.zeros(len(y), dtype=np.int64), [1.0])
@@ -90,13 +97,35 @@ def _of_means(y: FloatArray, weights: FloatArray, kinds: IntArray, signs: list[f
     )  # fmt: skip
 
 
-def _row_weights(model: Any, n: int) -> FloatArray:
+def row_weights(model: Any, n: int, *, trials: bool = True) -> FloatArray:
+    """Weights that the rows of a model were given; those that a fit finds by itself, and leaves on the model, are none."""
     weights = np.ones(n)
-    for name in ("weights", "freq_weights", "var_weights", "n_trials"):
+    for name in (*_WEIGHTS.get(type(model).__name__, ()), *(["n_trials"] if trials else [])):
         given = getattr(model, name, None)
         if given is not None and np.ndim(given) <= 1:
             weights = weights * np.asarray(given, dtype=np.float64)
     return weights
+
+
+def small_sample(rows: Influence, columns: list[Any]) -> float:
+    """The clustered variance CR1 over one or two clusterings, by inclusion and exclusion."""
+    codes = [pd.factorize(one, use_na_sentinel=False)[0].astype(np.int64) for one in columns]
+    total = 0.0
+    for size in range(1, len(codes) + 1):
+        for some in itertools.combinations(codes, size):
+            sums = _sums(_joint(list(some)), rows.rows)
+            total -= (-1) ** size * len(sums) / max(len(sums) - 1, 1) * float((sums**2).sum())
+    return total
+
+
+def counted(columns: list[Any]) -> list[int]:
+    """Places of the clusterings that lie within no other; of two that are the same the first counts."""
+    codes = [pd.factorize(one, use_na_sentinel=False)[0].astype(np.int64) for one in columns]
+    kept: list[int] = []
+    for k in sorted(range(len(codes)), key=lambda k: int(codes[k].max(initial=0))):  # the coarsest first
+        if all(_joint([codes[k], codes[other]]).max(initial=0) > codes[k].max(initial=0) for other in kept):
+            kept.append(k)
+    return sorted(kept)
 
 
 def same_clusters(model: Influence, groups: list[Any], ours: Influence, scores: Scores, *, shares: bool) -> bool:
@@ -148,7 +177,7 @@ def cancels(model: Any, design: FloatArray, place: int | None, groups: Any, *, p
     Of a mean where all clusters are equally large; of a difference where every cluster holds both systems equally often, and
     all are equally large, or on the scale of the scores no random effect tells the systems apart.
     """
-    if groups is None or np.ndim(groups) != 1 or np.ptp(_row_weights(model, len(design))) > 0:
+    if groups is None or np.ndim(groups) != 1 or np.ptp(row_weights(model, len(design))) > 0:
         return False
     mixed = type(model).__name__ == "MixedLM"
     if not mixed and type(getattr(model, "cov_struct", None)).__name__ != "Exchangeable":
