@@ -130,7 +130,8 @@ def reasons(theirs: Theirs, known: Known, tolerance: float) -> Seen:
     df = known.ours[counterpart]["df"]
     if np.isfinite([theirs.df, df]).all() and abs(theirs.df - df) > near * df:
         is_rest = theirs.df == theirs.rest  # else of its clusters, of which there is more above
-        empty = theirs.empty != 1 and theirs.df == theirs.n_clusters - 1
+        there = min(fit_clusters.number(column) for column in columns_of(theirs))
+        empty = there < theirs.n_clusters and theirs.df == theirs.n_clusters - 1
         words = f"t({theirs.df:.4g})"
         words += " of rows less coefficients (N-K)" if is_rest else " with the clusters of weight 0" if empty else ""
         told.append(f"{words}, ours t({df:.4g})")
@@ -167,7 +168,21 @@ def _left(theirs: Theirs, known: Known, counterpart: str, why: list[Reason], nea
             and abs(theirs.df - ours["df"]) > near * ours["df"]
         ):
             told.append("which nothing here explains")
+    own = _own_error(theirs, factors)
+    if not told and abs(theirs.std_error - own) > near * own + near * known.near:
+        told.append(f"its error is not the {own:.6g} of its rows")
     return told
+
+
+def _own_error(theirs: Theirs, factors: list[float]) -> float:
+    """The clustered error that its rows and clusters give; nan where it is of another kind, or they are not known."""
+    if theirs.rows is None or theirs.groups is None or theirs.cov_type not in ("cluster", "robust") or not theirs.clustered:
+        return np.nan
+    variance = fit_rows.sandwich(
+        theirs.rows, columns_of(theirs), small_sample=theirs.small_sample and theirs.cov_type == "cluster"
+    )
+    variance *= float(np.nanprod(factors))
+    return float(np.sqrt(variance)) if variance >= 0 else np.nan
 
 
 def _without_nested(known: Known) -> Known:
@@ -187,6 +202,8 @@ def _turn(theirs: Theirs, known: Known) -> tuple[Theirs, str]:
     if known.sides is None:
         return theirs, ""
     first, second = known.sides
+    if _is_mean(theirs, known):
+        return theirs, ""
     if theirs.direction < 0:
         words = f"{theirs.of!r} is {second!r} minus {first!r}, and was turned"
     elif not theirs.direction and theirs.estimate * known.ours["cr1"]["estimate"] < 0:
@@ -197,6 +214,11 @@ def _turn(theirs: Theirs, known: Known) -> tuple[Theirs, str]:
     if rows is not None:
         rows = dataclasses.replace(rows, estimate=-rows.estimate, rows=-rows.rows)
     return dataclasses.replace(theirs, estimate=-theirs.estimate, rows=rows), words
+
+
+def _is_mean(theirs: Theirs, known: Known) -> bool:
+    """Whether it is a mean beside a difference: where the rows are items, the level of all of them is the difference."""
+    return theirs.is_level and theirs.n != len(known.scores.first)
 
 
 def _close(one: float, other: float, near: float) -> bool:
@@ -229,6 +251,8 @@ def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[Reason]:
     columns = columns_of(theirs)
     if theirs.weighs:
         told.append(f"another estimand: {theirs.weighs}")
+    if _is_mean(theirs, known):
+        told.append(f"another estimand: {theirs.of!r} is a mean, or a sum of them, and not a difference")
     if theirs.kind not in fit_rows.KINDS:
         told.append(
             f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
@@ -241,11 +265,14 @@ def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[Reason]:
         alike = fit_rows.same_clusters(theirs.rows, columns, ours, known.scores, shares=shares)
     if same and (alike or known.scores.flat):
         return [Reason(words=words, of="all") for words in told]
+    if theirs.is_wide and abs(theirs.estimate - ours.estimate) <= known.near:
+        told.append(f"not checked: its {theirs.n_params} columns are too many to look at its rows; its estimate is the same")
+        return [Reason(words=words, of="all") for words in told]
     rows = _other_rows(theirs, known)
     weights = _other_weights(theirs.weights, known.scores)
     told += [rows] if rows else []
     told += [f"another estimand: {weights}"] if weights else []
-    if theirs.others and not same and not theirs.scale:
+    if theirs.others and not same and not theirs.scale and not _is_mean(theirs, known):
         told.append(
             f"another estimand: the model also holds {examples(map(repr, theirs.others))}, given which its coefficient is"
         )

@@ -285,6 +285,7 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
         should, note = _expected(unit, name, fitted, options.confidence_level)
         is_left = False
     compared = compare(fitted, unit.ours[counterpart], options.tolerance)
+    compared["agrees"] = compared["agrees"] and not is_left
     return n | compared | {
         "compared_with": counterpart, "should_agree": should, "note": note,
         "status": SKIPPED if fitted.problem or scores.flat else _status(compared["agrees"], should or is_left),

@@ -10,14 +10,14 @@ import pandas as pd
 from evalci_accessor.stats._validate import IntArray
 
 
-def _number(column: Any) -> int:
+def number(column: Any) -> int:
     return int(pd.Series(column).nunique(dropna=False))
 
 
 def merged(column: Any, here: int | None) -> list[str]:
     """Rows without a cluster id, which make one cluster; ``here`` is how many clusters are known."""
     missing, how = int(pd.isna(column).sum()), "have no cluster id"
-    if here is not None and column.dtype.kind == "i" and (column == -1).any() and _number(column) > here:
+    if here is not None and column.dtype.kind == "i" and (column == -1).any() and number(column) > here:
         missing, how = int((column == -1).sum()), "have the code -1, which stands for a missing id"
     if not missing:
         return []
@@ -26,7 +26,7 @@ def merged(column: Any, here: int | None) -> list[str]:
 
 def others(column: Any, sizes: IntArray, of: str, *, beside: IntArray | None, whole: bool) -> list[str]:
     """Other clusters, or clusters of other sizes; ``beside`` are ours row by row."""
-    there, here, same = _number(column), len(sizes), same_sizes(column, sizes)
+    there, here, same = number(column), len(sizes), same_sizes(column, sizes)
     what = f"other clusters{of}: " + (f"{there:,} there, {here:,} here" if there != here else "as many, but ")
     what += "" if there != here else "with other rows" if same else "of other sizes"
     crossing = "another clustering, which crosses yours" + ("" if of else ": name both in a list")

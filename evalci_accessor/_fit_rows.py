@@ -13,13 +13,13 @@ from evalci_accessor._fit_scores import Scores
 from evalci_accessor.stats._validate import FloatArray, IntArray
 
 # Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
-KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "MixedLM")
+KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "Poisson", "MixedLM")
 _LINEAR = ("OLS", "WLS", "GLM", "GEE")
 _WEIGHTS = {
     "OLS": ("weights",), "WLS": ("weights",), "GEE": ("weights",), "GLM": ("freq_weights", "var_weights"),
 }  # fmt: skip
 _SAME = 1e-9  # sums of the same numbers in another order
-_EFFECT = 1e-6  # where GEE stops
+_EFFECT = 1e-6  # of rounding in the solution of a design
 _MAX_COLUMNS = 300
 
 
@@ -52,11 +52,11 @@ def of_scores(scores: Scores) -> Influence:
 
 
 def of_model(
-    model: Any, design: FloatArray, place: int | None, effect: float, *, paired: bool, linear: bool
+    model: Any, design: FloatArray, combination: FloatArray | None, *, paired: bool, linear: bool
 ) -> Influence | None:
     """That of a fitted model on the scale of its scores, as if its clusters were weighed by their rows; None where unknown.
 
-    ``place`` is that of the coefficient, and ``effect`` gives the sign of a contrast that has none.
+    ``combination`` is that of the coefficients which is asked for, None where it is not known.
     """
     y = np.asarray(model.endog, dtype=np.float64)
     offsets = (getattr(model, name, None) for name in ("offset", "exposure"))
@@ -64,28 +64,44 @@ def of_model(
         return None
     weights = row_weights(model, len(y))
     k = design.shape[1]
-    if k == 1 and (design == 1).all():
+    if k == 1 and np.ptp(design) == 0 and (design[0, 0] == 1 or (design[0, 0] and not paired)):
         return _of_means(y, weights, np.zeros(len(y), dtype=np.int64), [1.0])
-    if k == 2 and paired:
+    if combination is None:
+        return None
+    used = np.flatnonzero(combination)
+    place = int(used[0]) if len(used) == 1 and combination[used[0]] == 1 else None
+    if k == 2 and paired and place is not None and not level(design, combination):
         kinds = np.asarray(pd.DataFrame(design).groupby([0, 1], sort=False).ngroup(), dtype=np.int64)
-        if kinds.max() == 1:
-            first, second = (design[np.argmax(kinds == kind)] for kind in (0, 1))
-            up, down = (_of_means(y, weights, kinds, signs) for signs in ([1.0, -1.0], [-1.0, 1.0]))
-            if place is None:
-                found = up if up.estimate * effect >= 0 else down
-                return found if abs(found.estimate - effect) <= _EFFECT * np.abs(y).max() else None  # another contrast
-            if first[place] != second[place]:
-                return up if first[place] > second[place] else down
-    if not linear or type(model).__name__ not in _LINEAR or place is None or k > _MAX_COLUMNS:
+        first, second = (design[np.argmax(kinds == kind)] for kind in (0, 1))
+        if kinds.max() == 1 and first[place] != second[place]:
+            return _of_means(y, weights, kinds, [1.0, -1.0] if first[place] > second[place] else [-1.0, 1.0])
+    if not linear or type(model).__name__ not in _LINEAR or too_wide(design):
         return None
     root = np.sqrt(weights)
     inverse = np.linalg.pinv(root[:, None] * design)
-    params = inverse @ (root * y)
-    levels = np.unique(design[:, place])
-    width = float(np.ptp(levels)) if paired and len(levels) == 2 else 1.0
+    params, along = inverse @ (root * y), combination @ inverse
+    width = 1.0
+    if place is not None:
+        levels = np.unique(design[:, place])
+        width = float(np.ptp(levels)) if paired and len(levels) == 2 else 1.0
+        width = float(levels[0]) if not paired and len(levels) == 1 else width
     return Influence(
-        estimate=width * float(params[place]), rows=width * inverse[place] * root * (y - design @ params), weights=weights
+        estimate=width * float(combination @ params), rows=width * along * root * (y - design @ params), weights=weights
     )  # fmt: skip
+
+
+def too_wide(design: FloatArray) -> bool:
+    """Whether a model has too many columns to look at its rows."""
+    return bool(design.shape[1] > _MAX_COLUMNS)
+
+
+def level(design: FloatArray, combination: FloatArray | None) -> bool:
+    """Whether a combination of coefficients moves with the level of all scores, as a mean does and a difference does not."""
+    if combination is None or design.shape[1] < 2 or too_wide(design):
+        return False
+    ones = np.ones(len(design))
+    of_ones = np.linalg.lstsq(design, ones, rcond=None)[0]
+    return bool(np.allclose(design @ of_ones, ones) and abs(combination @ of_ones) > _EFFECT)
 
 
 def _of_means(y: FloatArray, weights: FloatArray, kinds: IntArray, signs: list[float]) -> Influence:
@@ -107,14 +123,15 @@ def row_weights(model: Any, n: int, *, trials: bool = True) -> FloatArray:
     return weights
 
 
-def small_sample(rows: Influence, columns: list[Any]) -> float:
-    """The clustered variance CR1 over one or two clusterings, by inclusion and exclusion."""
+def sandwich(rows: Influence, columns: list[Any], *, small_sample: bool) -> float:
+    """The clustered variance CR1, or CR0, over one or two clusterings, by inclusion and exclusion."""
     codes = [pd.factorize(one, use_na_sentinel=False)[0].astype(np.int64) for one in columns]
     total = 0.0
     for size in range(1, len(codes) + 1):
         for some in itertools.combinations(codes, size):
             sums = _sums(_joint(list(some)), rows.rows)
-            total -= (-1) ** size * len(sums) / max(len(sums) - 1, 1) * float((sums**2).sum())
+            factor = len(sums) / max(len(sums) - 1, 1) if small_sample else 1.0
+            total -= (-1) ** size * factor * float((sums**2).sum())
     return total
 
 

@@ -77,6 +77,10 @@ class Theirs:
         The response, by row of the model that has a weight.
     other_bse : str
         Words where the errors it shows are not those of its covariance.
+    is_level : bool
+        Whether the coefficient, beside two systems, moves with the level of all scores, as no difference of theirs does.
+    is_wide : bool
+        Whether it has too many columns to look at its rows.
     """
 
     kind: str
@@ -106,6 +110,8 @@ class Theirs:
     no_slope: bool
     endog: Any
     other_bse: str
+    is_level: bool
+    is_wide: bool
 
 
 def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> Theirs:
@@ -137,19 +143,21 @@ def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> 
     expected = {place, found.intercept} if paired else {place}
     cov_type, kwds = str(getattr(results, "cov_type", "nonrobust")).lower(), getattr(results, "cov_kwds", None) or {}
     flat = np.asarray(groups) if groups is not None and np.ndim(groups) == 1 else None
-    linear = _inverse_link(model)[0] is None
+    family = type(getattr(model, "family", None)).__name__
+    linear = _inverse_link(model)[0] is None and family in ("NoneType", "Gaussian")
     kind = type(model).__name__
+    kind = "OLS" if kind == "GLS" and getattr(model, "sigma", None) is None else kind
+    combination = found.combination(place, contrast)
     parts: dict[str, bool] = {"paired": paired, "linear": linear}
     weighs = "" if fit_rows.cancels(model, found.design, place, flat, **parts) else _weighs(model)
     known = kind in fit_rows.KINDS and not weighs and not scale
-    influence = fit_rows.of_model(model, found.design, place, effect, **parts) if known else None
+    influence = fit_rows.of_model(model, found.design, combination, **parts) if known else None
     small_sample, empty = bool(kwds.get("use_correction", True)), 1.0
     if groups is not None and len(groups) == rows and not used.all():
         if influence is not None and cov_type == "cluster" and small_sample:
             every = list(groups.reshape(rows, -1).T)
-            empty = fit_rows.small_sample(influence, every) / fit_rows.small_sample(
-                influence.of(used), [one[used] for one in every]
-            )
+            empty = fit_rows.sandwich(influence, every, small_sample=True)
+            empty /= fit_rows.sandwich(influence.of(used), [one[used] for one in every], small_sample=True) or empty or 1.0
         groups = groups[used]
     return Theirs(
         kind=kind, direction=direction, of=found.names[place] if place is not None else str(contrast),
@@ -164,6 +172,7 @@ def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> 
         weighs=weighs, weights=_weights(weights[used]), scale=scale or level,
         no_slope=kind == "MixedLM" and paired and place is not None and fit_rows.no_slope(model, place),
         endog=np.asarray(model.endog)[used], other_bse=_other_bse(results, found, place),
+        is_level=paired and fit_rows.level(found.design, combination), is_wide=fit_rows.too_wide(found.design),
     )  # fmt: skip
 
 
@@ -238,6 +247,19 @@ class _Coefficients:
             f"{self._listed()}."
         )
 
+    def combination(self, place: int | None, contrast: Any) -> FloatArray | None:
+        """How the coefficients are added up; None where the contrast cannot be read."""
+        k = len(self.names)
+        if place is not None:
+            return np.asarray(np.arange(k) == place, dtype=np.float64)
+        if isinstance(contrast, str):
+            return _terms(contrast, self.names)
+        try:
+            numbers = np.ravel(np.asarray(contrast, dtype=np.float64))
+        except (TypeError, ValueError):
+            return None
+        return numbers if len(numbers) == k else None
+
     def on_scale(self, place: int | None, effect: float, error: float, *, paired: bool) -> tuple[float, float, str]:
         """Estimate and error on the scale of the scores, or words of why they are not."""
         mean, slope = _inverse_link(self.model)
@@ -276,11 +298,33 @@ class _Coefficients:
         return examples(map(repr, self.names), 20)
 
 
+def _terms(contrast: str, names: list[str]) -> FloatArray | None:
+    """Read a sum of coefficients, each of which may be multiplied by a number, up to a sign of equality."""
+    name = "|".join(re.escape(one) for one in sorted(names, key=len, reverse=True))
+    number = r"\d+(?:\.\d*)?|\.\d+"
+    term = re.compile(rf"\s*([+-])?\s*(?:({number})\s*\*\s*)?({name})\s*(?:([*/])\s*({number})\s*)?")
+    found, at = np.zeros(len(names)), 0
+    while at < len(contrast) and contrast[at] != "=":
+        one = term.match(contrast, at)
+        if one is None or one.end() == at or (at and not one[1]):
+            return None
+        size = (-1.0 if one[1] == "-" else 1.0) * float(one[2] or 1)
+        if one[4] and float(one[5]) == 0:
+            return None
+        size *= 1.0 if not one[4] else float(one[5]) if one[4] == "*" else 1 / float(one[5])
+        found[names.index(one[3])] += size
+        at = one.end()
+    is_number = "=" not in contrast[at:] or re.fullmatch(rf"=\s*[+-]?(?:{number})\s*", contrast[at:])
+    return found if found.any() and is_number else None
+
+
 def _inverse_link(model: Any) -> tuple[Callable[[float], Any], Callable[[float], Any]] | tuple[None, None]:
     """From the linear predictor to the mean, and its slope; None where they are the same."""
     link = getattr(getattr(model, "family", None), "link", None)
     if link is not None:
         return (None, None) if type(link).__name__.lower() == "identity" else (link.inverse, link.inverse_deriv)
+    if type(model).__name__ == "Poisson":
+        return np.exp, np.exp
     if type(model).__name__ == "Logit":
         return special.expit, lambda eta: special.expit(eta) * special.expit(-eta)
     if type(model).__name__ == "Probit":
