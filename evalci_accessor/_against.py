@@ -175,13 +175,15 @@ def _left(theirs: Theirs, known: Known, counterpart: str, why: list[Reason], nea
 
 
 def _own_error(theirs: Theirs, factors: list[float]) -> float:
-    """The clustered error that its rows and clusters give; nan where it is of another kind, or they are not known."""
-    if theirs.rows is None or theirs.groups is None or theirs.cov_type not in ("cluster", "robust") or not theirs.clustered:
+    """The robust error that its rows and clusters give; nan where it is of another kind, or they are not known."""
+    crossed = theirs.clustered and theirs.groups is not None and theirs.cov_type in ("cluster", "robust")
+    least_squares = theirs.kind in ("OLS", "WLS")
+    if theirs.rows is None or not (crossed or theirs.cov_type == "hc0" or (theirs.cov_type == "hc1" and least_squares)):
         return np.nan
-    variance = fit_rows.sandwich(
-        theirs.rows, columns_of(theirs), small_sample=theirs.small_sample and theirs.cov_type == "cluster"
-    )
+    small_sample = theirs.small_sample and theirs.cov_type == "cluster"
+    variance = fit_rows.sandwich(theirs.rows, columns_of(theirs), small_sample=small_sample)
     variance *= float(np.nanprod(factors))
+    variance *= theirs.n_rows / max(theirs.n_rows - theirs.n_params, 1) if theirs.cov_type == "hc1" else 1.0
     return float(np.sqrt(variance)) if variance >= 0 else np.nan
 
 

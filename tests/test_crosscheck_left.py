@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
-from test_crosscheck_against import OLS, THREE, TWO, UNEVEN, beside, by, gee, jackknife, of_pair
+from strategies import quiet
+from test_crosscheck_against import OF, OLS, THREE, TWO, UNEVEN, beside, by, gee, jackknife, of_pair
 
+from evalci_accessor import crosscheck
 from evalci_accessor.exceptions import MethodError
 
 
@@ -47,6 +49,8 @@ EXPLAINED = {
     "of rows less coefficients": (lambda: OLS.fit(use_t=True, **by(UNEVEN["cluster"], df_correction=False)), beside, {}),
     "so that its residuals": (lambda: smf.ols("score ~ x", CENTRED).fit(**CLUSTER), beside, {}),
     "other clusters": (lambda: OLS.fit(**by(np.arange(47) % 5)), beside, {}),
+    "cov_type='hc1'": (lambda: smf.ols("score ~ model", TWO).fit(cov_type="HC1"), of_pair, {}),
+    "cov_type='hc0'": (lambda: smf.logit("score ~ 1", UNEVEN).fit(disp=0, cov_type="HC0"), beside, {}),
     "is a mean": (lambda: smf.ols("score ~ model", TWO).fit(**DOC), of_pair, {"contrast": "Intercept"}),
     "with the clusters of weight 0": (
         lambda: smf.wls("score ~ 1", EMPTY, weights=EMPTY["w"] * 3).fit(**CLUSTER), beside, {"frame": EMPTY, "weights": "w"},
@@ -155,5 +159,15 @@ def test_errors_shown_that_are_not_those_of_the_covariance():
 def test_results_without_a_covariance():
     results = Changed(OLS.fit())
     results.cov_params = lambda: (_ for _ in ()).throw(ValueError("need covariance of parameters"))
-    with pytest.raises(MethodError, match=r"has no covariance of its coefficients: its cov_params\(\) raises ValueError: need"):
+    with pytest.raises(
+        MethodError, match=r"has no covariance of its coefficients: its cov_params\(\) raises ValueError: need"
+    ):
         beside(results)
+
+
+@pytest.mark.parametrize("error", [1.0, 1.01, 3.0])
+def test_the_factor_of_a_made_model_excuses_itself_alone(error, monkeypatch):
+    whole = crosscheck.normal
+    monkeypatch.setattr(crosscheck, "normal", lambda estimate, found, level: whole(estimate, found * error, level))
+    answer = quiet(TWO.evalci.crosscheck, "doc", **OF).set_index("estimator")["status"]
+    assert answer["glm_binomial_cluster"] == ("differs as expected" if error == 1 else "differs")
