@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
+from evalci_accessor import _fit_clusters as fit_clusters
 from evalci_accessor import _fit_rows as fit_rows
 from evalci_accessor._fit_scores import Scores
 from evalci_accessor._fitted import Theirs
@@ -77,27 +77,126 @@ def normal_words(df: float, confidence_level: float) -> str:
     return f"normal quantile: {100 * narrower:.2g}% narrower than t({df:.4g})"
 
 
-def reasons(theirs: Theirs, known: Known, tolerance: float) -> tuple[Theirs, str, str, bool]:
-    """Their estimate with our sign, which of ours it compares with, what there is to say, and whether the two should agree.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a number of theirs is not ours.
 
-    Whether they should follows from what was fitted, and not from what came out: where the kind of variance, the rows, the
-    clusters, the weights or the estimand are others, the words say which.
+    Parameters
+    ----------
+    words : str
+    of : {"all", "error", "df"}
+        Which numbers it explains: all, as of another estimand, the error and its degrees of freedom, or these alone.
+    factor : float
+        By how much exactly it multiplies the variance; nan where that is not known.
     """
+
+    words: str
+    of: Literal["all", "error", "df"]
+    factor: float = np.nan
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A fitted model beside ours.
+
+    Parameters
+    ----------
+    theirs : Theirs
+        With our sign.
+    counterpart : str
+        Which of ours it compares with.
+    note : str
+    should_agree : bool
+        Whether the two should agree. That follows from what was fitted, and not from what came out: where the kind of
+        variance, the rows, the clusters, the weights or the estimand are others, the words say which.
+    is_left : bool
+        Whether its numbers are neither ours nor what the reasons make of ours.
+    """
+
+    theirs: Theirs
+    counterpart: str
+    note: str
+    should_agree: bool
+    is_left: bool
+
+
+def reasons(theirs: Theirs, known: Known, tolerance: float) -> Seen:
+    """Lay a fitted model beside ours, and find what there is to say."""
+    known = _without_nested(known)
     theirs, turned = _turn(theirs, known)
-    counterpart = _counterpart(theirs)
-    why = [*_estimand(theirs, known, counterpart), *_variance(theirs, known, counterpart, max(tolerance, _NEAR))]
-    told = [turned, *why]
-    theirs_df, df = theirs.df, known.ours[counterpart]["df"]
-    if np.isfinite([theirs_df, df]).all() and abs(theirs_df - df) > max(tolerance, _NEAR) * df:
-        is_rest = theirs_df == theirs.n - theirs.n_params  # else of its clusters, of which there is more above
-        words = f"t({theirs_df:.4g}){' of rows less coefficients (N-K)' if is_rest else ''}, ours t({df:.4g})"
-        told.append(words)
-        why += [words] if is_rest else []
+    counterpart, near = _counterpart(theirs), max(tolerance, _NEAR)
+    why = [*_estimand(theirs, known, counterpart), *_variance(theirs, known, counterpart, near)]
+    told = [turned, *(reason.words for reason in why)]
+    df = known.ours[counterpart]["df"]
+    if np.isfinite([theirs.df, df]).all() and abs(theirs.df - df) > near * df:
+        is_rest = theirs.df == theirs.rest  # else of its clusters, of which there is more above
+        there = min(fit_clusters.number(column) for column in columns_of(theirs))
+        empty = there < theirs.n_clusters and theirs.df == theirs.n_clusters - 1
+        words = f"t({theirs.df:.4g})"
+        words += " of rows less coefficients (N-K)" if is_rest else " with the clusters of weight 0" if empty else ""
+        told.append(f"{words}, ours t({df:.4g})")
+        why += [Reason(words=words, of="df")] if is_rest or empty else []
     if not why:
         told.append("" if counterpart == "cr1" else _variance_words(counterpart, known))
+    left = _left(theirs, known, counterpart, why, near) if why else []
+    left += [theirs.other_bse] if theirs.other_bse else []
+    told += left
     if np.isnan(theirs.df) and np.isfinite(df):
         told.append(normal_words(df, known.confidence_level))
-    return theirs, counterpart, "; ".join(words for words in told if words), not why
+    return Seen(
+        theirs=theirs, counterpart=counterpart, note="; ".join(words for words in told if words), should_agree=not why,
+        is_left=bool(left),
+    )  # fmt: skip
+
+
+def _left(theirs: Theirs, known: Known, counterpart: str, why: list[Reason], near: float) -> list[str]:
+    """What the reasons do not explain of the estimate, the error and the degrees of freedom, each on its own."""
+    ours, told = known.ours[counterpart], []
+    every = {reason.of for reason in why}
+    expected = theirs.rows.estimate if theirs.rows is not None else np.nan if "all" in every else ours["estimate"]
+    if abs(theirs.estimate - expected) > near * max(abs(expected), float(np.nan_to_num(ours["std_error"]))):
+        told.append(f"its estimate is not the {expected:.6g} of its rows")
+    factors = [reason.factor for reason in why if reason.of != "df"]
+    factor = float(np.prod(factors))
+    if "all" not in every and np.isfinite(factor) and factor > 0 and ours["std_error"] > 0:
+        rest = theirs.std_error / np.sqrt(factor) / ours["std_error"] - 1
+        if not abs(rest) <= near:
+            told.append(f"{'without it' if len(factors) == 1 else 'beyond that'} the relative difference is {rest:.2g}")
+        elif (
+            np.isfinite([theirs.df, ours["df"]]).all()
+            and "df" not in every
+            and abs(theirs.df - ours["df"]) > near * ours["df"]
+        ):
+            told.append("which nothing here explains")
+    own = _own_error(theirs, factors)
+    if not told and abs(theirs.std_error - own) > near * own + near * known.near:
+        told.append(f"its error is not the {own:.6g} of its rows")
+    return told
+
+
+def _own_error(theirs: Theirs, factors: list[float]) -> float:
+    """The robust error that its rows and clusters give; nan where it is of another kind, or they are not known."""
+    crossed = theirs.clustered and theirs.groups is not None and theirs.cov_type in ("cluster", "robust")
+    least_squares = theirs.kind in ("OLS", "WLS")
+    if theirs.rows is None or not (crossed or theirs.cov_type == "hc0" or (theirs.cov_type == "hc1" and least_squares)):
+        return np.nan
+    small_sample = theirs.small_sample and theirs.cov_type == "cluster"
+    variance = fit_rows.sandwich(theirs.rows, columns_of(theirs), small_sample=small_sample)
+    variance *= float(np.nanprod(factors))
+    variance *= theirs.n_rows / max(theirs.n_rows - theirs.n_params, 1) if theirs.cov_type == "hc1" else 1.0
+    return float(np.sqrt(variance)) if variance >= 0 else np.nan
+
+
+def _without_nested(known: Known) -> Known:
+    """With the clusterings that lie within no other of ours: the variance is that of these."""
+    kept = fit_rows.counted(list(known.scores.clusterings.T))
+    if len(kept) == known.scores.ways:
+        return known
+    return dataclasses.replace(
+        known, names=[known.names[k] for k in kept],
+        scores=dataclasses.replace(known.scores, clusterings=known.scores.clusterings[:, kept]),
+        orders=[(scores, [codes[k] for k in kept]) for scores, codes in known.orders],
+    )  # fmt: skip
 
 
 def _turn(theirs: Theirs, known: Known) -> tuple[Theirs, str]:
@@ -105,6 +204,8 @@ def _turn(theirs: Theirs, known: Known) -> tuple[Theirs, str]:
     if known.sides is None:
         return theirs, ""
     first, second = known.sides
+    if _is_mean(theirs, known):
+        return theirs, ""
     if theirs.direction < 0:
         words = f"{theirs.of!r} is {second!r} minus {first!r}, and was turned"
     elif not theirs.direction and theirs.estimate * known.ours["cr1"]["estimate"] < 0:
@@ -115,6 +216,11 @@ def _turn(theirs: Theirs, known: Known) -> tuple[Theirs, str]:
     if rows is not None:
         rows = dataclasses.replace(rows, estimate=-rows.estimate, rows=-rows.rows)
     return dataclasses.replace(theirs, estimate=-theirs.estimate, rows=rows), words
+
+
+def _is_mean(theirs: Theirs, known: Known) -> bool:
+    """Whether it is a mean beside a difference: where the rows are items, the level of all of them is the difference."""
+    return theirs.is_level and theirs.n != len(known.scores.first)
 
 
 def _close(one: float, other: float, near: float) -> bool:
@@ -140,47 +246,60 @@ def _variance_words(counterpart: str, known: Known) -> str:
     return f"CR0 against CR1: it lacks the factor G/(G-1), with which the error is {100 * larger:.2g}% larger"
 
 
-def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[str]:
+def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[Reason]:
     """Why it estimates something else, or from other rows or clusters."""
     told = [theirs.scale] if theirs.scale else []
-    if theirs.weighs:
-        told.append(f"another estimand: {theirs.weighs}")
-    if theirs.kind not in fit_rows.KINDS:
-        told.append(f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference")
     ours, same, alike = fit_rows.of_scores(known.scores), False, False
     columns = columns_of(theirs)
+    if theirs.weighs:
+        told.append(f"another estimand: {theirs.weighs}")
+    if _is_mean(theirs, known):
+        told.append(f"another estimand: {theirs.of!r} is a mean, or a sum of them, and not a difference")
+    if theirs.kind not in fit_rows.KINDS:
+        told.append(
+            f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
+            if abs(theirs.estimate - ours.estimate) <= known.near else
+            f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
+        )  # fmt: skip
     if theirs.rows is not None:
         same = abs(theirs.rows.estimate - ours.estimate) <= known.near
         shares = counterpart in ("cr2", "cr3")
         alike = fit_rows.same_clusters(theirs.rows, columns, ours, known.scores, shares=shares)
     if same and (alike or known.scores.flat):
-        return told
+        return [Reason(words=words, of="all") for words in told]
+    if theirs.is_wide and abs(theirs.estimate - ours.estimate) <= known.near:
+        told.append(f"not checked: its {theirs.n_params} columns are too many to look at its rows; its estimate is the same")
+        return [Reason(words=words, of="all") for words in told]
     rows = _other_rows(theirs, known)
     weights = _other_weights(theirs.weights, known.scores)
     told += [rows] if rows else []
     told += [f"another estimand: {weights}"] if weights else []
-    if theirs.others and not same and not theirs.scale:
+    if theirs.others and not same and not theirs.scale and not _is_mean(theirs, known):
         told.append(
             f"another estimand: the model also holds {examples(map(repr, theirs.others))}, given which its coefficient is"
         )
     clusters = _clusters(theirs, known, columns) if theirs.groups is not None else []
-    told += clusters
-    if not told and not same:
+    if not told and not clusters and not same:
         told.append(
             "another estimand: that of its rows cannot be told" if theirs.rows is None else
             f"other scores: their own {'mean' if known.sides is None else 'difference'} is {theirs.rows.estimate:.6g}"
         )  # fmt: skip
-    if not told and theirs.clustered:
-        told.append("its clusters hold other rows than yours: are its cluster ids in the order of its rows?")
-    return told
+    if not told and not clusters and theirs.others:
+        clusters = [
+            f"the model also holds {examples(map(repr, theirs.others))}, so that its residuals and its error are others"
+        ]
+    if not told and not clusters and theirs.clustered:
+        clusters = ["its clusters hold other rows than yours: are its cluster ids in the order of its rows?"]
+    return [Reason(words=words, of="all") for words in told] + [Reason(words=words, of="error") for words in clusters]
 
 
 def columns_of(theirs: Theirs) -> list[Any]:
-    """Its groups, one array a clustering; without any each row is one."""
+    """Its groups, one array a clustering that lies within no other; without any each row is one."""
     if not theirs.clustered or theirs.groups is None:
         return [np.arange(len(theirs.rows.rows) if theirs.rows is not None else theirs.n)]
     groups = np.asarray(theirs.groups)
-    return list(groups.reshape(len(groups), -1).T)
+    columns = list(groups.reshape(len(groups), -1).T)
+    return [columns[k] for k in fit_rows.counted(columns)]
 
 
 def _other_rows(theirs: Theirs, known: Known) -> str:
@@ -193,17 +312,19 @@ def _other_rows(theirs: Theirs, known: Known) -> str:
     return f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{missing}"
 
 
-def _variance(theirs: Theirs, known: Known, counterpart: str, near: float) -> list[str]:
+def _variance(theirs: Theirs, known: Known, counterpart: str, near: float) -> list[Reason]:
     """Why its variance is another."""
     told = []
     if np.isnan(theirs.std_error):
-        told.append("its variance, a sum with minus signs, is negative, so that it has no error")
+        crossed = theirs.clustered and theirs.groups is not None and np.ndim(theirs.groups) > 1
+        told.append(
+            "its variance, a sum with minus signs, is negative, so that it has no error" if crossed else "it has no error"
+        )
     if known.scores.flat:
         told.append("no variance: all clusters have the same mean, and an interval without width is no certainty")
     elif known.negative[counterpart]:
         told.append("ours over the crossed clusterings is negative, and the largest of their own stands in")
-    rows, k = theirs.n if theirs.rows is None else len(theirs.rows.rows), theirs.n_params
-    factors = []
+    rows, k, factors = theirs.n_rows, theirs.n_params, []
     if theirs.clustered and theirs.kind != "GEE" and theirs.small_sample:
         if theirs.cov_type == "cluster" and k > 1:
             factors.append(("(N-1)/(N-K)", (rows - 1) / max(rows - k, 1)))
@@ -211,12 +332,19 @@ def _variance(theirs: Theirs, known: Known, counterpart: str, near: float) -> li
             factors.append(("(G-1)/G", (theirs.n_clusters - 1) / theirs.n_clusters))
     if theirs.scaling != 1:
         factors.append(("scaling_factor", theirs.scaling))
-    told += [f"its variance has a further factor {name} = {value:.6g}" for name, value in factors]
+    if theirs.empty != 1:
+        factors.append(("G/(G-1) with the clusters of weight 0", theirs.empty))
+    found = [Reason(words=words, of="error") for words in told]
+    found += [
+        Reason(words=f"its variance has a further factor {name} = {value:.6g}", of="error", factor=value)
+        for name, value in factors
+    ]
     if theirs.cov_type == "cluster-jk" and np.ptp(known.scores.sizes) > 0:
-        told.append("its jackknife is centred on the mean of its own estimates, and CR3 on the estimate")
+        words = "its jackknife is centred on the mean of its own estimates, and CR3 on the estimate"
+        found.append(Reason(words=words, of="error"))
     if not theirs.clustered and not theirs.scale:
-        told += _not_clustered(theirs, known, near)
-    return told
+        found += [Reason(words=words, of="error") for words in _not_clustered(theirs, known, near)]
+    return found
 
 
 def _not_clustered(theirs: Theirs, known: Known, near: float) -> list[str]:
@@ -273,16 +401,18 @@ def _clusters(theirs: Theirs, known: Known, columns: list[Any]) -> list[str]:
         return []
     here = known.scores.margins
     if len(columns) != len(here):
-        return [words for column in columns for words in _merged(column, None)] + [_ways(columns, known)]
+        return [words for column in columns for words in fit_clusters.merged(column, None)] + [_ways(columns, known)]
     whole, beside = not _other_rows(theirs, known), _beside(theirs, known, columns)
     order = min(
         itertools.permutations(range(len(here))),
-        key=lambda places: sum(not _same_sizes(column, here[k]) for column, k in zip(columns, places, strict=True)),
+        key=lambda places: sum(
+            not fit_clusters.same_sizes(column, here[k]) for column, k in zip(columns, places, strict=True)
+        ),
     )
     told = []
     for column, place in zip(columns, order, strict=True):
         of = f" of {known.names[place]!r}" if len(here) > 1 else ""
-        told += _merged(column, len(here[place])) or _others(
+        told += fit_clusters.merged(column, len(here[place])) or fit_clusters.others(
             column, here[place], of, beside=None if beside is None else beside[place], whole=whole
         )
     return told
@@ -302,65 +432,7 @@ def _ways(columns: list[Any], known: Known) -> str:
         return f"it is clustered two ways, and {here!r} alone is named here; name both in a list, as cluster=[{here!r}, ...]"
     if len(columns) > 1:
         return f"it is clustered two ways, and here by {here!r}"
-    alike = [name for name, sizes in zip(names, known.scores.margins, strict=True) if _same_sizes(columns[0], sizes)]
+    alike = [
+        name for name, sizes in zip(names, known.scores.margins, strict=True) if fit_clusters.same_sizes(columns[0], sizes)
+    ]
     return f"it is clustered {f'by {alike[0]!r} alone' if len(alike) == 1 else 'one way'}, and here by {here!r}"
-
-
-def _number(column: Any) -> int:
-    return int(pd.Series(column).nunique(dropna=False))
-
-
-def _merged(column: Any, here: int | None) -> list[str]:
-    """Rows without a cluster id, which make one cluster; ``here`` is how many clusters are known."""
-    missing, how = int(pd.isna(column).sum()), "have no cluster id"
-    if here is not None and column.dtype.kind == "i" and (column == -1).any() and _number(column) > here:
-        missing, how = int((column == -1).sum()), "have the code -1, which stands for a missing id"
-    if not missing:
-        return []
-    return [f"clusters merged by missing ids: {missing:,} rows there {how}, and statsmodels takes them as one cluster"]
-
-
-def _others(column: Any, sizes: IntArray, of: str, *, beside: IntArray | None, whole: bool) -> list[str]:
-    """Other clusters, or clusters of other sizes; ``beside`` are ours row by row."""
-    there, here, same = _number(column), len(sizes), _same_sizes(column, sizes)
-    what = f"other clusters{of}: " + (f"{there:,} there, {here:,} here" if there != here else "as many, but ")
-    what += "" if there != here else "with other rows" if same else "of other sizes"
-    crossing = "another clustering, which crosses yours" + ("" if of else ": name both in a list")
-    if beside is not None:
-        relation = _relation(pd.factorize(column, use_na_sentinel=False)[0], beside)
-        told = relation or ("are its cluster ids in the order of its rows?" if same else crossing)
-        return [] if relation == "the same" else [f"{what} ({told})"]
-    if same or (there == here and not whole):  # that sizes differ among other rows is no wonder
-        return []
-    theirs = pd.Series(column).value_counts(dropna=False).to_numpy()
-    ours = sizes * max(1, round(theirs.sum() / sizes.sum()))
-    if whole and there < here and _could_be_unions(theirs, ours):
-        crossing = "perhaps a coarser clustering, or ids merged, rounded or cut off"
-    if whole and there > here and _could_be_unions(ours, theirs):
-        crossing = "perhaps a finer clustering"
-    return [f"{what} ({crossing})" if whole else what]
-
-
-def _relation(theirs: Any, ours: IntArray) -> str:
-    """How two clusterings of the same rows lie to each other; empty where they cross."""
-    n_theirs, n_ours = len(np.unique(theirs)), len(np.unique(ours))
-    both = len(np.unique(np.stack([theirs, ours], axis=1), axis=0))
-    if both == n_theirs == n_ours:
-        return "the same"
-    if both == n_ours:
-        return "a coarser clustering, or ids merged, rounded or cut off"
-    return "a finer clustering" if both == n_theirs else ""
-
-
-def _could_be_unions(coarse: Any, fine: Any) -> bool:
-    """Whether clusters of these sizes could be unions of those: the k largest of them then hold as many at least."""
-    if coarse.sum() != fine.sum():
-        return True  # other rows, so nothing can be told
-    large, small = (np.cumsum(np.sort(one)[::-1]) for one in (coarse, fine))
-    return bool((large >= small[: len(large)]).all())
-
-
-def _same_sizes(groups: Any, sizes: IntArray) -> bool:
-    """Whether two clusterings have clusters of the same sizes, or of twice them where each item has two rows."""
-    there = np.sort(pd.Series(groups).value_counts(dropna=False).to_numpy())
-    return any(np.array_equal(there, np.sort(sizes) * rows) for rows in (1, 2))

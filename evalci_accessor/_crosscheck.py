@@ -42,6 +42,7 @@ CROSSCHECK_COLUMNS = (
 # What `status` may be: what became of a comparison, of which only "differs" is an alarm.
 AGREES, EXPECTED, DIFFERS, SKIPPED, ALONE = "agrees", "differs as expected", "differs", "skipped", "not compared"
 _ROUNDING = 1e-12
+_LEAST = 1e-6  # of tolerances, where a factor was divided out
 _FEW_EFFECTIVE, _UNEQUAL, _MUCH = 20, 0.6, 1.3
 _NEGATIVE = "the variance over the crossed clusterings is negative: the largest of their own stands in"
 _NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df")
@@ -271,7 +272,9 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
             scores=scores, names=unit.names, ours=unit.ours, negative=unit.negative, sides=unit.sides, orders=unit.orders,
             confidence_level=options.confidence_level,
         )  # fmt: skip
-        seen, counterpart, note, should = reasons(theirs, known_to_us, options.tolerance)
+        beside = reasons(theirs, known_to_us, options.tolerance)
+        seen, counterpart, note, should = beside.theirs, beside.counterpart, beside.note, beside.should_agree
+        is_left = beside.is_left
         n = {"n": seen.n, "n_clusters": seen.n_clusters, "cluster": seen.cluster}
         t = np.isfinite(seen.df)
         fitted = (
@@ -281,17 +284,20 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
     else:
         fitted, counterpart = unit.fit(name, options.confidence_level), COUNTERPART[name]
         should, note = _expected(unit, name, fitted, options.confidence_level)
+        stacked = name == "glm_binomial_cluster" and scores.second is not None and not unit.negative[counterpart]
+        is_left = stacked and not _explained(unit, fitted, options.tolerance)
     compared = compare(fitted, unit.ours[counterpart], options.tolerance)
+    compared["agrees"] = compared["agrees"] and not is_left
     return n | compared | {
         "compared_with": counterpart, "should_agree": should, "note": note,
-        "status": SKIPPED if fitted.problem or scores.flat else _status(compared["agrees"], should),
+        "status": SKIPPED if fitted.problem or scores.flat else _status(compared["agrees"], should or is_left),
     }  # fmt: skip
 
 
-def _status(agrees: bool, should: bool) -> str:
+def _status(agrees: bool, alarm: bool) -> str:
     if agrees:
         return AGREES
-    return DIFFERS if should else EXPECTED
+    return DIFFERS if alarm else EXPECTED
 
 
 def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
@@ -392,7 +398,7 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
     notes, should = [parts[name]] if parts[name] else [], True
     if name == "glm_binomial_cluster" and paired:
         should = False
-        factor = (2 * len(scores.first) - 1) / (2 * len(scores.first) - 2)
+        factor = _rest(unit)
         rest = fitted.std_error / np.sqrt(factor) / ours["std_error"] - 1
         notes.append(
             f"its variance has a further factor (N-1)/(N-K) = {factor:.6g}, without which the relative difference is "
@@ -406,6 +412,18 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
     if scores.bounded and (fitted.low < (-1.0 if paired else 0.0) or fitted.high > 1):
         notes.append("its limits leave the scale; ours are cut at its ends")
     return should, "; ".join(notes)
+
+
+def _rest(unit: Unit) -> float:
+    """The factor (N-1)/(N-K) of a model with two rows an item and two coefficients."""
+    rows = 2 * len(unit.scores.first)
+    return (rows - 1) / (rows - 2)
+
+
+def _explained(unit: Unit, fitted: sm.Fit, tolerance: float) -> bool:
+    """Whether a model of two rows an item is ours but for that factor."""
+    without = dataclasses.replace(fitted, std_error=fitted.std_error / float(np.sqrt(_rest(unit))))
+    return bool(compare(without, unit.ours["cr1"], max(tolerance, _LEAST))["agrees"])
 
 
 def _exchangeable(unit: Unit, fitted: sm.Fit) -> tuple[bool, str]:

@@ -13,10 +13,13 @@ from evalci_accessor._fit_scores import Scores
 from evalci_accessor.stats._validate import FloatArray, IntArray
 
 # Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
-KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "MixedLM")
+KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "Poisson", "MixedLM")
 _LINEAR = ("OLS", "WLS", "GLM", "GEE")
+_WEIGHTS = {
+    "OLS": ("weights",), "WLS": ("weights",), "GEE": ("weights",), "GLM": ("freq_weights", "var_weights"),
+}  # fmt: skip
 _SAME = 1e-9  # sums of the same numbers in another order
-_EFFECT = 1e-6  # where GEE stops
+_EFFECT = 1e-6  # of rounding in the solution of a design
 _MAX_COLUMNS = 300
 
 
@@ -35,6 +38,10 @@ class Influence:
     rows: FloatArray
     weights: FloatArray
 
+    def of(self, used: Any) -> Influence:
+        """That of some rows, which are all that have a weight."""
+        return dataclasses.replace(self, rows=self.rows[used], weights=self.weights[used])
+
 
 def of_scores(scores: Scores) -> Influence:
     """That of our side, from the scores alone."""
@@ -45,40 +52,56 @@ def of_scores(scores: Scores) -> Influence:
 
 
 def of_model(
-    model: Any, design: FloatArray, place: int | None, effect: float, *, paired: bool, linear: bool
+    model: Any, design: FloatArray, combination: FloatArray | None, *, paired: bool, linear: bool
 ) -> Influence | None:
     """That of a fitted model on the scale of its scores, as if its clusters were weighed by their rows; None where unknown.
 
-    ``place`` is that of the coefficient, and ``effect`` gives the sign of a contrast that has none.
+    ``combination`` is that of the coefficients which is asked for, None where it is not known.
     """
     y = np.asarray(model.endog, dtype=np.float64)
     offsets = (getattr(model, name, None) for name in ("offset", "exposure"))
     if y.ndim != 1 or not len(y) or any(one is not None and np.any(one) for one in offsets):
         return None
-    weights = _row_weights(model, len(y))
+    weights = row_weights(model, len(y))
     k = design.shape[1]
-    if k == 1 and (design == 1).all():
+    if k == 1 and np.ptp(design) == 0 and (design[0, 0] == 1 or (design[0, 0] and not paired)):
         return _of_means(y, weights, np.zeros(len(y), dtype=np.int64), [1.0])
-    if k == 2 and paired:
+    if combination is None:
+        return None
+    used = np.flatnonzero(combination)
+    place = int(used[0]) if len(used) == 1 and combination[used[0]] == 1 else None
+    if k == 2 and paired and place is not None and not level(design, combination):
         kinds = np.asarray(pd.DataFrame(design).groupby([0, 1], sort=False).ngroup(), dtype=np.int64)
-        if kinds.max() == 1:
-            first, second = (design[np.argmax(kinds == kind)] for kind in (0, 1))
-            up, down = (_of_means(y, weights, kinds, signs) for signs in ([1.0, -1.0], [-1.0, 1.0]))
-            if place is None:
-                found = up if up.estimate * effect >= 0 else down
-                return found if abs(found.estimate - effect) <= _EFFECT * np.abs(y).max() else None  # another contrast
-            if first[place] != second[place]:
-                return up if first[place] > second[place] else down
-    if not linear or type(model).__name__ not in _LINEAR or place is None or k > _MAX_COLUMNS:
+        first, second = (design[np.argmax(kinds == kind)] for kind in (0, 1))
+        if kinds.max() == 1 and first[place] != second[place]:
+            return _of_means(y, weights, kinds, [1.0, -1.0] if first[place] > second[place] else [-1.0, 1.0])
+    if not linear or type(model).__name__ not in _LINEAR or too_wide(design):
         return None
     root = np.sqrt(weights)
     inverse = np.linalg.pinv(root[:, None] * design)
-    params = inverse @ (root * y)
-    levels = np.unique(design[:, place])
-    width = float(np.ptp(levels)) if paired and len(levels) == 2 else 1.0
+    params, along = inverse @ (root * y), combination @ inverse
+    width = 1.0
+    if place is not None:
+        levels = np.unique(design[:, place])
+        width = float(np.ptp(levels)) if paired and len(levels) == 2 else 1.0
+        width = float(levels[0]) if not paired and len(levels) == 1 else width
     return Influence(
-        estimate=width * float(params[place]), rows=width * inverse[place] * root * (y - design @ params), weights=weights
+        estimate=width * float(combination @ params), rows=width * along * root * (y - design @ params), weights=weights
     )  # fmt: skip
+
+
+def too_wide(design: FloatArray) -> bool:
+    """Whether a model has too many columns to look at its rows."""
+    return bool(design.shape[1] > _MAX_COLUMNS)
+
+
+def level(design: FloatArray, combination: FloatArray | None) -> bool:
+    """Whether a combination of coefficients moves with the level of all scores, as a mean does and a difference does not."""
+    if combination is None or design.shape[1] < 2 or too_wide(design):
+        return False
+    ones = np.ones(len(design))
+    of_ones = np.linalg.lstsq(design, ones, rcond=None)[0]
+    return bool(np.allclose(design @ of_ones, ones) and abs(combination @ of_ones) > _EFFECT)
 
 
 def _of_means(y: FloatArray, weights: FloatArray, kinds: IntArray, signs: list[float]) -> Influence:
@@ -90,13 +113,36 @@ def _of_means(y: FloatArray, weights: FloatArray, kinds: IntArray, signs: list[f
     )  # fmt: skip
 
 
-def _row_weights(model: Any, n: int) -> FloatArray:
+def row_weights(model: Any, n: int, *, trials: bool = True) -> FloatArray:
+    """Weights that the rows of a model were given; those that a fit finds by itself, and leaves on the model, are none."""
     weights = np.ones(n)
-    for name in ("weights", "freq_weights", "var_weights", "n_trials"):
+    for name in (*_WEIGHTS.get(type(model).__name__, ()), *(["n_trials"] if trials else [])):
         given = getattr(model, name, None)
         if given is not None and np.ndim(given) <= 1:
             weights = weights * np.asarray(given, dtype=np.float64)
     return weights
+
+
+def sandwich(rows: Influence, columns: list[Any], *, small_sample: bool) -> float:
+    """The clustered variance CR1, or CR0, over one or two clusterings, by inclusion and exclusion."""
+    codes = [pd.factorize(one, use_na_sentinel=False)[0].astype(np.int64) for one in columns]
+    total = 0.0
+    for size in range(1, len(codes) + 1):
+        for some in itertools.combinations(codes, size):
+            sums = _sums(_joint(list(some)), rows.rows)
+            factor = len(sums) / max(len(sums) - 1, 1) if small_sample else 1.0
+            total -= (-1) ** size * factor * float((sums**2).sum())
+    return total
+
+
+def counted(columns: list[Any]) -> list[int]:
+    """Places of the clusterings that lie within no other; of two that are the same the first counts."""
+    codes = [pd.factorize(one, use_na_sentinel=False)[0].astype(np.int64) for one in columns]
+    kept: list[int] = []
+    for k in sorted(range(len(codes)), key=lambda k: int(codes[k].max(initial=0))):  # the coarsest first
+        if all(_joint([codes[k], codes[other]]).max(initial=0) > codes[k].max(initial=0) for other in kept):
+            kept.append(k)
+    return sorted(kept)
 
 
 def same_clusters(model: Influence, groups: list[Any], ours: Influence, scores: Scores, *, shares: bool) -> bool:
@@ -148,7 +194,7 @@ def cancels(model: Any, design: FloatArray, place: int | None, groups: Any, *, p
     Of a mean where all clusters are equally large; of a difference where every cluster holds both systems equally often, and
     all are equally large, or on the scale of the scores no random effect tells the systems apart.
     """
-    if groups is None or np.ndim(groups) != 1 or np.ptp(_row_weights(model, len(design))) > 0:
+    if groups is None or np.ndim(groups) != 1 or np.ptp(row_weights(model, len(design))) > 0:
         return False
     mixed = type(model).__name__ == "MixedLM"
     if not mixed and type(getattr(model, "cov_struct", None)).__name__ != "Exchangeable":

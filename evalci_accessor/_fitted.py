@@ -14,10 +14,12 @@ from evalci_accessor import _fit_rows as fit_rows
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import _special as special
+from evalci_accessor.stats._validate import FloatArray
 
 _CLUSTERED = ("cluster", "cluster-crv3", "cluster-jk")
 _LEVEL = re.compile(r"(.*)\[[TS]\.(.*)\]", re.DOTALL)  # of treatment and sum codes, as patsy and formulaic name them
 _MINUS = re.compile(r"[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*-\s*[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*(?:=\s*0\s*)?")
+_SAME = 1e-9
 _INTERCEPTS = ("Intercept", "const", "intercept", "(Intercept)")
 
 
@@ -37,8 +39,12 @@ class Theirs:
         On the scale of the scores where that can be told; the error is nan where its variance is negative.
     df : float
         Degrees of freedom of the t quantile; nan under the normal one.
+    rest : float
+        Degrees of freedom that its rows leave to its coefficients.
     n, n_clusters : int
-        Rows of the model, and its clusters; as many as rows without a clustering.
+        Rows of the model that have a weight, and its clusters; as many as rows without a clustering.
+    n_rows : int
+        Its rows with those of weight 0.
     others : list of str
         Regressors beside the intercept and the coefficient.
     cov_type : str
@@ -50,7 +56,9 @@ class Theirs:
         A further factor of the variance that was asked for.
     n_params : int
     groups : array or None
-        Cluster ids as they were given.
+        Cluster ids as they were given, of the rows that have a weight.
+    empty : float
+        Factor of the variance from clusters without a weight, which are counted there.
     cluster : str
         What its groups are called; empty where there are none, or statsmodels does not know.
     rows : Influence or None
@@ -66,7 +74,13 @@ class Theirs:
     no_slope : bool
         Whether it is a mixed model of a difference whose random effects are the same for both systems.
     endog : ndarray
-        The response, by row of the model.
+        The response, by row of the model that has a weight.
+    other_bse : str
+        Words where the errors it shows are not those of its covariance.
+    is_level : bool
+        Whether the coefficient, beside two systems, moves with the level of all scores, as no difference of theirs does.
+    is_wide : bool
+        Whether it has too many columns to look at its rows.
     """
 
     kind: str
@@ -75,8 +89,10 @@ class Theirs:
     estimate: float
     std_error: float
     df: float
+    rest: float
     n: int
     n_clusters: int
+    n_rows: int
     others: list[str]
     cov_type: str
     clustered: bool
@@ -84,6 +100,7 @@ class Theirs:
     scaling: float
     n_params: int
     groups: Any
+    empty: float
     cluster: str
     rows: fit_rows.Influence | None
     dropped: int
@@ -92,6 +109,9 @@ class Theirs:
     scale: str
     no_slope: bool
     endog: Any
+    other_bse: str
+    is_level: bool
+    is_wide: bool
 
 
 def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> Theirs:
@@ -117,27 +137,42 @@ def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> 
     direction, level = (0, "") if sides is None else _direction(found, place, contrast, sides)
     rows, trials = int(np.asarray(model.endog).shape[0]), np.asarray(getattr(model, "n_trials", 1))
     groups, n_clusters = _groups(results, rows)
-    n = int(trials.sum()) if trials.ndim else rows  # counts of passes and failures
+    weights = fit_rows.row_weights(model, rows, trials=False)
+    used = weights > 0 if (weights > 0).any() else np.ones(rows, dtype=bool)  # a row of weight 0 is absent
+    n = int(trials.sum()) if trials.ndim else int(used.sum())  # counts of passes and failures
     expected = {place, found.intercept} if paired else {place}
     cov_type, kwds = str(getattr(results, "cov_type", "nonrobust")).lower(), getattr(results, "cov_kwds", None) or {}
     flat = np.asarray(groups) if groups is not None and np.ndim(groups) == 1 else None
-    linear = _inverse_link(model)[0] is None
+    family = type(getattr(model, "family", None)).__name__
+    linear = _inverse_link(model)[0] is None and family in ("NoneType", "Gaussian")
     kind = type(model).__name__
+    kind = "OLS" if kind == "GLS" and getattr(model, "sigma", None) is None else kind
+    combination = found.combination(place, contrast)
     parts: dict[str, bool] = {"paired": paired, "linear": linear}
     weighs = "" if fit_rows.cancels(model, found.design, place, flat, **parts) else _weighs(model)
     known = kind in fit_rows.KINDS and not weighs and not scale
+    influence = fit_rows.of_model(model, found.design, combination, **parts) if known else None
+    small_sample, empty = bool(kwds.get("use_correction", True)), 1.0
+    if groups is not None and len(groups) == rows and not used.all():
+        if influence is not None and cov_type == "cluster" and small_sample:
+            every = list(groups.reshape(rows, -1).T)
+            empty = fit_rows.sandwich(influence, every, small_sample=True)
+            empty /= fit_rows.sandwich(influence.of(used), [one[used] for one in every], small_sample=True) or empty or 1.0
+        groups = groups[used]
     return Theirs(
         kind=kind, direction=direction, of=found.names[place] if place is not None else str(contrast),
-        estimate=estimate, std_error=std_error, df=_df(results), n=n, n_clusters=n_clusters,
+        estimate=estimate, std_error=std_error, df=_df(results), rest=float(getattr(results, "df_resid", np.nan)),
+        n=n, n_clusters=n_clusters, n_rows=rows,
         others=[] if place is None else [name for i, name in enumerate(found.names) if i not in expected], cov_type=cov_type,
         clustered=cov_type in (("robust", "bias_reduced") if kind == "GEE" else _CLUSTERED),
-        small_sample=bool(kwds.get("use_correction", True)), scaling=float(kwds.get("scaling_factor") or 1),
-        n_params=len(found.names), groups=groups, cluster=_cluster_name(results),
-        rows=fit_rows.of_model(model, found.design, place, effect, **parts) if known else None,
+        small_sample=small_sample, scaling=float(kwds.get("scaling_factor") or 1),
+        n_params=len(found.names), groups=groups, empty=empty, cluster=_cluster_name(results),
+        rows=None if influence is None else influence.of(used),
         dropped=len(getattr(getattr(model, "data", None), "missing_row_idx", None) or []),
-        weighs=weighs, weights=_weights(model), scale=scale or level,
+        weighs=weighs, weights=_weights(weights[used]), scale=scale or level,
         no_slope=kind == "MixedLM" and paired and place is not None and fit_rows.no_slope(model, place),
-        endog=np.asarray(model.endog),
+        endog=np.asarray(model.endog)[used], other_bse=_other_bse(results, found, place),
+        is_level=paired and fit_rows.level(found.design, combination), is_wide=fit_rows.too_wide(found.design),
     )  # fmt: skip
 
 
@@ -171,7 +206,13 @@ class _Coefficients:
         k = len(self.names)
         # Mixed models and others keep further parameters behind the coefficients.
         self.params = np.asarray(results.params, dtype=np.float64)[:k]
-        self.cov = np.asarray(results.cov_params(), dtype=np.float64)[:k, :k]
+        try:
+            self.cov = np.asarray(results.cov_params(), dtype=np.float64)[:k, :k]
+        except Exception as problem:
+            raise MethodError(
+                f"against= is a fitted {type(model).__name__} that has no covariance of its coefficients: its cov_params() raises "
+                f"{type(problem).__name__}: {problem}"
+            ) from problem
         self.design = np.asarray(model.exog, dtype=np.float64).reshape(-1, k)
         flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
         self.intercept = next((i for i in range(k) if flat[i] or self.names[i] in _INTERCEPTS), None)
@@ -205,6 +246,19 @@ class _Coefficients:
             f"Which coefficient of the model is {what} cannot be told; name it, or what its t_test takes, with contrast=. It has "
             f"{self._listed()}."
         )
+
+    def combination(self, place: int | None, contrast: Any) -> FloatArray | None:
+        """How the coefficients are added up; None where the contrast cannot be read."""
+        k = len(self.names)
+        if place is not None:
+            return np.asarray(np.arange(k) == place, dtype=np.float64)
+        if isinstance(contrast, str):
+            return _terms(contrast, self.names)
+        try:
+            numbers = np.ravel(np.asarray(contrast, dtype=np.float64))
+        except (TypeError, ValueError):
+            return None
+        return numbers if len(numbers) == k else None
 
     def on_scale(self, place: int | None, effect: float, error: float, *, paired: bool) -> tuple[float, float, str]:
         """Estimate and error on the scale of the scores, or words of why they are not."""
@@ -244,11 +298,33 @@ class _Coefficients:
         return examples(map(repr, self.names), 20)
 
 
+def _terms(contrast: str, names: list[str]) -> FloatArray | None:
+    """Read a sum of coefficients, each of which may be multiplied by a number, up to a sign of equality."""
+    name = "|".join(re.escape(one) for one in sorted(names, key=len, reverse=True))
+    number = r"\d+(?:\.\d*)?|\.\d+"
+    term = re.compile(rf"\s*([+-])?\s*(?:({number})\s*\*\s*)?({name})\s*(?:([*/])\s*({number})\s*)?")
+    found, at = np.zeros(len(names)), 0
+    while at < len(contrast) and contrast[at] != "=":
+        one = term.match(contrast, at)
+        if one is None or one.end() == at or (at and not one[1]):
+            return None
+        size = (-1.0 if one[1] == "-" else 1.0) * float(one[2] or 1)
+        if one[4] and float(one[5]) == 0:
+            return None
+        size *= 1.0 if not one[4] else float(one[5]) if one[4] == "*" else 1 / float(one[5])
+        found[names.index(one[3])] += size
+        at = one.end()
+    is_number = "=" not in contrast[at:] or re.fullmatch(rf"=\s*[+-]?(?:{number})\s*", contrast[at:])
+    return found if found.any() and is_number else None
+
+
 def _inverse_link(model: Any) -> tuple[Callable[[float], Any], Callable[[float], Any]] | tuple[None, None]:
     """From the linear predictor to the mean, and its slope; None where they are the same."""
     link = getattr(getattr(model, "family", None), "link", None)
     if link is not None:
         return (None, None) if type(link).__name__.lower() == "identity" else (link.inverse, link.inverse_deriv)
+    if type(model).__name__ == "Poisson":
+        return np.exp, np.exp
     if type(model).__name__ == "Logit":
         return special.expit, lambda eta: special.expit(eta) * special.expit(-eta)
     if type(model).__name__ == "Probit":
@@ -296,10 +372,18 @@ def _weighs(model: Any) -> str:
     return ""
 
 
-def _weights(model: Any) -> Any:
-    """Weights of the rows; None where all are equal."""
-    for attribute in ("weights", "freq_weights", "var_weights"):
-        weights = getattr(model, attribute, None)
-        if weights is not None and np.ndim(weights) and np.ptp(np.asarray(weights, dtype=np.float64)) > 0:
-            return np.asarray(weights, dtype=np.float64)
-    return None
+def _weights(weights: FloatArray) -> Any:
+    """Weights of the rows that have some; None where all are equal."""
+    return weights if np.ptp(weights) > 0 else None
+
+
+def _other_bse(results: Any, found: _Coefficients, place: int | None) -> str:
+    """In words, that the errors shown with the results are not those of their covariance."""
+    with np.errstate(invalid="ignore"):
+        shown = np.ravel(np.asarray(getattr(results, "bse", []), dtype=np.float64))
+    if place is None or len(shown) <= place:
+        return ""
+    root = float(np.sqrt(found.cov[place, place])) if found.cov[place, place] >= 0 else np.nan
+    if not np.isfinite([root, shown[place]]).all() or abs(shown[place] - root) <= _SAME * abs(root):
+        return ""
+    return f"its bse {shown[place]:.6g} is not the root {root:.6g} of its cov_params()"

@@ -37,6 +37,7 @@ def made(seed=0, sizes=(3, 8, 2, 5, 6, 1, 9, 4, 7, 5), models=("A", "B"), slope=
     )  # fmt: skip
 
 
+ONE = np.array([0.0, 1.0])
 TWO, THREE = made(), made(models=("A", "B", "C"))
 
 
@@ -271,22 +272,26 @@ def test_the_same_fit_of_a_difference_is_no_alarm(frame, stacked):
 
 def test_a_contrast_that_is_no_difference():
     got = of_pair(gee("score ~ model", TWO), contrast="Intercept + model[T.B]")
-    assert "another estimand: that of its rows cannot be told" in got["note"]
-    got = of_pair(gee("score ~ model", TWO), contrast="Intercept")
-    assert "another estimand: the model also holds 'model[T.B]'" in got["note"]
-    assert got["status"] == "differs as expected"
+    assert "another estimand: 'Intercept + model[T.B]' is a mean, or a sum of them, and not a difference" in got["note"]
+    for formula, contrast in (("score ~ model", "Intercept"), ("score ~ 0 + model", "model[A]")):
+        for pair in (("A", "B"), ("B", "A")):
+            got = of_pair(gee(formula, TWO), pair=pair, contrast=contrast)
+            assert f"another estimand: {contrast!r} is a mean, or a sum of them, and not a difference" in got["note"]
+            assert "turned" not in got["note"]
+            assert got["status"] == "differs as expected"
+            assert got["estimate"] > 0
 
 
 @pytest.mark.parametrize("family", [sm.families.Gaussian, sm.families.Binomial])
 def test_the_influence_of_rows_is_the_sandwich(family):
     some = TWO.sample(frac=0.8, random_state=1)
     results = gee("score ~ model", some, family=family())
-    found = _fit_rows.of_model(results.model, results.model.exog, 1, 1.0, paired=True, linear=family is sm.families.Gaussian)
+    found = _fit_rows.of_model(results.model, results.model.exog, ONE, paired=True, linear=family is sm.families.Gaussian)
     error = np.sqrt((np.bincount(some["doc"], weights=found.rows) ** 2).sum())
     got = of_pair(results, pair=("B", "A"))
     assert_allclose([got["estimate"], got["std_error"]], [found.estimate, error], rtol=1e-6)
     more = smf.wls("score ~ model + doc", some, weights=1.0 + some["item"] % 4).fit(**by(some["doc"], use_correction=False))
-    found = _fit_rows.of_model(more.model, more.model.exog, 1, 1.0, paired=True, linear=True)
+    found = _fit_rows.of_model(more.model, more.model.exog, np.eye(3)[1], paired=True, linear=True)
     error = np.sqrt((np.bincount(some["doc"], weights=found.rows) ** 2).sum())
     assert_allclose([more.params.iloc[1], more.bse.iloc[1]], [found.estimate, error], rtol=1e-9)
 
