@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from strategies import quiet, told
 from evalci_accessor import stats
 from evalci_accessor.exceptions import (
     ClusterError,
+    ClusterIdWarning,
     ColumnNotFoundError,
     CrossedVarianceWarning,
     DominantClusterWarning,
@@ -332,3 +335,15 @@ def test_an_empty_group_is_a_row_of_nan():
     assert answer["n"].tolist() == [48, 0]
     assert np.isnan(answer["ci_low"][1])
     assert not np.isnan(answer["ci_low"][0])
+
+
+def test_ids_that_look_alike_are_told_of_once():
+    frame = rows_of(made(models=("a",)))
+    frame["topic"] = frame["topic"].map({0: "x", 1: "x ", 2: "y", 3: "z"})
+    cube = frame.set_index(BOTH)[["score", "topic"]].to_xarray().set_coords("topic")
+    for obj, options in ((frame, {}), (cube, {"dim": BOTH})):
+        for ask, first in (("cluster_ci", "prompt"), ("cluster_ci", "doc"), ("design_effect", "doc")):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                getattr(obj.evalci, ask)([first, "topic"], **options)
+            assert sum(one.category is ClusterIdWarning for one in caught) == 1

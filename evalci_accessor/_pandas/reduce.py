@@ -130,10 +130,13 @@ def add_up(data: Frame, rows: Rows, cluster: Column | None) -> Sample:
 
 
 def add_up_crossed(data: Frame, rows: Rows, columns: list[Column], *, told: bool = True) -> Sample:
-    """Totals by each of several clusterings and by their intersections, without those that lie within another."""
+    """Totals by each of several clusterings and by their intersections, without those that lie within another.
+
+    ``told`` says so, and what else there is to say of the ids.
+    """
     if len(columns) == 1:
         return add_up(data, rows, columns[0])
-    every = [Clustering(name=column.name, coded=by_label(_coded(data, rows, column))) for column in columns]
+    every = [Clustering(name=column.name, coded=by_label(_coded(data, rows, column, told=told))) for column in columns]
     kept = [
         Clustering(name=one.name, coded=dataclasses.replace(one.coded, codes=rows.kept(one.coded.codes))) for one in every
     ]
@@ -146,12 +149,13 @@ def add_up_crossed(data: Frame, rows: Rows, columns: list[Column], *, told: bool
         rows.kept(rows.scores), [kept[k].coded.codes for k in counted],
         groups=None if rows.groups is None else rows.kept(rows.groups.codes), n_groups=rows.n_groups,
         weights=None if rows.weights is None else rows.kept(rows.weights), bounded=rows.bounded, binary=rows.binary,
+        margins=[sample.totals for sample in samples],
     )  # fmt: skip
     return cross(samples, crossed)
 
 
-def _coded(data: Frame, rows: Rows, cluster: Column) -> Codes:
-    coded = encode(cluster.values, cluster.name)
+def _coded(data: Frame, rows: Rows, cluster: Column, *, told: bool = True) -> Codes:
+    coded = encode(cluster.values, cluster.name, lookalikes=told)
     _refuse_missing(data, rows, coded.codes, cluster.name)
     return coded
 

@@ -165,10 +165,13 @@ def add_up(cells: Cells, cluster: Named | None) -> Sample:
 
 
 def add_up_crossed(cells: Cells, clusters: list[Named], *, told: bool = True) -> Sample:
-    """Totals by each of several clusterings and by their intersections, without those that lie within another."""
+    """Totals by each of several clusterings and by their intersections, without those that lie within another.
+
+    ``told`` says so, and what else there is to say of the ids.
+    """
     if len(clusters) == 1:
         return add_up(cells, clusters[0])
-    coded = [_coded(cells, cluster, ordered=True) for cluster in clusters]
+    coded = [by_label(_coded(cells, cluster, told=told)) for cluster in clusters]
     shape = np.broadcast_shapes(*(one.codes.shape for one in coded))
     keep = cells.keep
     whole = shape if keep is None else cells.values.shape
@@ -183,7 +186,8 @@ def add_up_crossed(cells: Cells, clusters: list[Named], *, told: bool = True) ->
     ]
     counted = coarsest(kept, told=told)
     if len(counted) == 1:
-        return add_up(cells, clusters[counted[0]])
+        only = counted[0]
+        return _summed(cells, kept[only].name, coded[only], repeats=_repeats(cells, clusters[only]))
     refuse_many([kept[k].name for k in counted])
     samples = [_summed(cells, kept[k].name, coded[k], repeats=1) for k in counted]
     groups = np.broadcast_to(np.arange(len(cells.values))[:, None], cells.values.shape)
@@ -194,15 +198,14 @@ def add_up_crossed(cells: Cells, clusters: list[Named], *, told: bool = True) ->
     crossed = Crossed.from_rows(
         used(cells.values).astype(np.float64), [used(np.broadcast_to(coded[k].codes, cells.values.shape)) for k in counted],
         groups=used(groups), n_groups=len(cells.values), weights=None if cells.weights is None else used(cells.weights),
-        bounded=cells.bounded, binary=cells.binary,
+        bounded=cells.bounded, binary=cells.binary, margins=[sample.totals for sample in samples],
     )  # fmt: skip
     return cross(samples, crossed.shaped(cells.shape))
 
 
-def _coded(cells: Cells, cluster: Named, *, ordered: bool = False) -> Codes:
+def _coded(cells: Cells, cluster: Named, *, told: bool = True) -> Codes:
     """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
-    coded = encode(ids_of(cluster.array), cluster.name)
-    coded = by_label(coded) if ordered else coded
+    coded = encode(ids_of(cluster.array), cluster.name, lookalikes=told)
     return dataclasses.replace(coded, codes=codes_of(cells, cluster, coded.codes))
 
 

@@ -54,8 +54,9 @@ class Crossed:
         weights: FloatArray | None = None,
         bounded: bool,
         binary: bool,
+        margins: Sequence[ClusterTotals] | None = None,
     ) -> Crossed:
-        """Add up rows; ``codes`` holds the clusters of each clustering, counted from 0."""
+        """Add up rows; ``codes`` holds the clusters of each clustering, from 0; ``margins`` are their totals where at hand."""
         check_number(len(codes))
 
         def total(ids: IntArray) -> ClusterTotals:
@@ -76,7 +77,7 @@ class Crossed:
         first[finest[::-1]] = np.arange(len(finest))[::-1]
         at = first[meets[tuple(places)].cluster]
         return cls(
-            margins=tuple(total(joint[d,]) for d in places), meets=meets,
+            margins=tuple(total(joint[d,]) for d in places) if margins is None else tuple(margins), meets=meets,
             corners=tuple(np.asarray(codes[d])[at] for d in places),
         )  # fmt: skip
 
