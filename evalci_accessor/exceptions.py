@@ -27,6 +27,7 @@ __all__ = [
     "NestedClustersWarning",
     "PairingError",
     "RareOutcomeWarning",
+    "SamplesError",
     "ScanWarning",
     "ScoreError",
     "ScoreRangeError",
@@ -34,6 +35,7 @@ __all__ = [
     "SentinelScoreWarning",
     "SharedKeyWarning",
     "SingletonClusterWarning",
+    "TooFewSamplesWarning",
     "UnmatchedItemsWarning",
     "WeightError",
 ]
@@ -93,6 +95,10 @@ class MissingClusterError(ClusterError):
 
 class PairingError(EvalCIError):
     """The scores do not pair up: items without a partner, or more than one score for an item and a system."""
+
+
+class SamplesError(EvalCIError):
+    """The samples of an item do not allow the question: fewer than k, say, or two under one number."""
 
 
 class MethodError(EvalCIError):
@@ -173,3 +179,7 @@ class SharedKeyWarning(EvalCIWarning):
 
 class FewDiscordantWarning(EvalCIWarning):
     """So few items on which the systems differ that the data say little about which is better."""
+
+
+class TooFewSamplesWarning(EvalCIWarning):
+    """Items with fewer samples than asked for were left out at the caller's request."""

@@ -12,6 +12,7 @@ from evalci_accessor.stats.multiplicity import adjust_pvalues
 from evalci_accessor.stats.pair_tests import mcnemar
 from evalci_accessor.stats.posterior import IccPosterior, icc_posterior
 from evalci_accessor.stats.proportion import proportion_ci
+from evalci_accessor.stats.repeated import RepeatedResult, best_of_k, pass_at_k, pass_hat_k
 from evalci_accessor.stats.totals import ClusterTotals
 
 __all__ = [
@@ -21,12 +22,16 @@ __all__ = [
     "IccPosterior",
     "PairTestResult",
     "RateResult",
+    "RepeatedResult",
     "adjust_pvalues",
+    "best_of_k",
     "cluster_ci",
     "crossed_ci",
     "design_effect",
     "diff_ci",
     "icc_posterior",
     "mcnemar",
+    "pass_at_k",
+    "pass_hat_k",
     "proportion_ci",
 ]
