@@ -5,6 +5,7 @@ Kernels take cluster totals of shape ``(..., G)``, the clusters along the last a
 
 from evalci_accessor.stats._results import DesignResult, DifferenceResult, PairTestResult, RateResult
 from evalci_accessor.stats.clustered import cluster_ci
+from evalci_accessor.stats.components import ComponentsResult, variance_components
 from evalci_accessor.stats.crossed_ci import crossed_ci
 from evalci_accessor.stats.design import design_effect
 from evalci_accessor.stats.difference import diff_ci
@@ -17,6 +18,7 @@ from evalci_accessor.stats.totals import ClusterTotals
 
 __all__ = [
     "ClusterTotals",
+    "ComponentsResult",
     "DesignResult",
     "DifferenceResult",
     "IccPosterior",
@@ -34,4 +36,5 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "proportion_ci",
+    "variance_components",
 ]

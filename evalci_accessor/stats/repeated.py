@@ -274,7 +274,8 @@ def _log_factors(absent: IntArray, n: IntArray, j: IntArray) -> FloatArray:
     left = np.maximum(n - j, 1)
     rest = np.maximum(n - absent - j, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(2 * absent < left, np.log1p(-np.minimum(absent / left, 1.0)), np.log(np.minimum(rest / left, 1.0)))
+        few, many = np.log1p(-np.minimum(absent / left, 1.0)), np.log(np.minimum(rest / left, 1.0))
+    return np.asarray(np.where(2 * absent < left, few, many), dtype=np.float64)
 
 
 def _counted(measure: str, c: object, n: object, k: object, too_few: TooFew) -> RepeatedResult:
