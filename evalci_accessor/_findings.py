@@ -92,7 +92,7 @@ def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: Rate
     if sample.crossing is None:
         _tell_clustering(words, np.ones(sample.totals.n_groups, dtype=bool))
         words.tell(
-            words.found.singletons, ex.SingletonClusterWarning, words.singletons,
+            words.found.singletons & (not sample.alone), ex.SingletonClusterWarning, words.singletons,
             f"every cluster of {sample.cluster!r} holds one score, so the scores count as independent.",
         )  # fmt: skip
         _tell_answer(words, [words])
@@ -108,29 +108,32 @@ def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: Rate
 def _tell_clustering(words: _Words, counts: BoolArray) -> None:
     """What is of one clustering, in the groups where it counts."""
     found, name = words.found, repr(words.sample.cluster)
+    unit = f"items of {name}" if words.sample.alone else f"clusters of {name}"
     words.tell(
         found.few & counts, ex.FewClustersWarning, words.few,
-        f"fewer than 5 effective clusters of {name} (or under 4 degrees of freedom), so the intervals lean on assumptions "
+        f"fewer than 5 effective {unit} (or under 4 degrees of freedom), so the intervals lean on assumptions "
         "more than on data.",
     )  # fmt: skip
     words.tell(
-        found.dominant & counts, ex.DominantClusterWarning, words.dominant, f"one cluster of {name} holds over 25% of the items."
+        found.dominant & counts & (not words.sample.alone), ex.DominantClusterWarning, words.dominant,
+        f"one cluster of {name} holds over 25% of the items."
     )  # fmt: skip
     words.tell(
         found.rare & ~found.degenerate & counts, ex.RareOutcomeWarning, words.rare,
-        f"the rarer outcome occurs in fewer than 5 clusters of {name}; a cluster of the kind that was not seen could move the "
-        "rates.",
+        f"the rarer outcome occurs in fewer than 5 {unit}; one of the kind that was not seen could move the rates.",
     )  # fmt: skip
 
 
 def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
     """What is of the answer, from all the clusterings."""
     found, result = words.found, words.result
+    prior = result.method == "icc_averaged" and not words.sample.alone
     no_limits = np.isnan(np.ravel(result.ci_low))
     words.tell(
         np.all([one.found.degenerate for one in clusterings], axis=0), ex.DegenerateRateWarning, words.degenerate,
+        "all items have one value, so the data cannot tell how they vary." if words.sample.alone else
         "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are"
-        + ("; the intervals lean on the prior of the ICC." if result.method == "icc_averaged" else "."),
+        + ("; the intervals lean on the prior of the ICC." if prior else "."),
     )  # fmt: skip
     words.tell(
         found.guard, ex.InformativeSizeWarning, words.guard,
@@ -185,6 +188,8 @@ class _Words:
 
     def few(self, h: int) -> str:
         """Few clusters, and what the interval would be were the ICC known."""
+        if self.sample.alone:
+            return f"few items ({int(self.sample.totals.n_clusters[h])}), so the interval leans on assumptions more than on data."
         clusters, effective = int(self.sample.totals.n_clusters[h]), self.found.effective_clusters[h]
         of = f" of {self.sample.cluster!r}" if self.crossed else ""
         text = f"few clusters{of} ({clusters}"
@@ -217,6 +222,8 @@ class _Words:
         what = f"all scores are {value:g}" if constant else f"every cluster has the rate {value:.4g}"
         if constant and not self.sample.totals.bounded:
             return f"{what}, and on an open scale no interval follows from that."
+        if self.sample.alone:
+            return f"all items have the value {value:g}, so the data cannot tell how they vary."
         if self.result.method == "icc_averaged":
             return f"{what}, so the data cannot tell how clustered they are; the interval leans on the prior of the ICC."
         return f"{what}, so the data cannot tell how clustered they are."
@@ -225,9 +232,12 @@ class _Words:
         """Where the rarer outcome occurs."""
         count = int(self.found.rare_clusters[h])
         what = (
-            f"the rarer outcome occurs in {count} cluster(s) only" if count else "no score lies near the far end of [0, 1]"
+            f"the rarer outcome occurs in {count} {'item' if self.sample.alone else 'cluster'}(s) only"
+            if count
+            else "no score lies near the far end of [0, 1]"
         )
-        return f"{what}; a cluster of the kind that was not seen could move the rate."
+        kind = "an item" if self.sample.alone else "a cluster"
+        return f"{what}; {kind} of the kind that was not seen could move the rate."
 
     def guard(self, h: int) -> str:
         """Why the guard widened the interval."""

@@ -37,6 +37,8 @@ class Sample:
         What else could be meant where every cluster holds one score.
     crossing : Crossing or None
         The clusterings where there are several; the totals are those of the first, and the name is that of all.
+    alone : bool
+        Whether nobody named a clustering, so that each score is a cluster of its own: ``cluster`` then names what a score is.
     """
 
     totals: ClusterTotals
@@ -49,6 +51,7 @@ class Sample:
     sentinel: tuple[float, int] | None
     hint: str = ""
     crossing: Crossing | None = None
+    alone: bool = False
 
     @property
     def clusterings(self) -> tuple[Sample, ...]:

@@ -122,7 +122,7 @@ def test_accessor_methods_are_thin(node):
     assert ast.get_docstring(node) == inspect.cleandoc(docstring.value.value)
     assert isinstance(call, ast.Return)
     assert isinstance(call.value, ast.Call)
-    assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"], ["factor"]), "options are keyword-only"
+    assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"], ["factor"], ["k"]), "options are keyword-only"
 
 
 def public():
@@ -178,7 +178,11 @@ def test_errors_show_their_message_as_written():
     assert str(exceptions.ColumnNotFoundError("a 'quoted' name")) == "a 'quoted' name"
 
 
-@pytest.mark.parametrize("method", ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck"])
+REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k"]
+METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", *REPEATED]
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_options_have_the_same_defaults_everywhere(method):
     seen = {}
     for accessor in ACCESSORS:
@@ -188,6 +192,6 @@ def test_options_have_the_same_defaults_everywhere(method):
             assert seen.setdefault(p.name, p.default) is p.default or seen[p.name] == p.default, (method, p.name)
 
 
-def test_paired_methods_exist_everywhere():
+def test_methods_exist_everywhere():
     for accessor in ACCESSORS:
-        assert {"mcnemar", "diff_ci", "compare"} <= {name for name, _ in inspect.getmembers(accessor, inspect.isfunction)}
+        assert set(METHODS) <= {name for name, _ in inspect.getmembers(accessor, inspect.isfunction)}

@@ -1,0 +1,242 @@
+"""Repeated samples: values of the items, the interval over items, and the columns of the answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from evalci_accessor._options import RateOptions
+from evalci_accessor._present import estimate
+from evalci_accessor._repeats import Items
+from evalci_accessor._sample import Sample
+from evalci_accessor._scores import in_unit_interval
+from evalci_accessor._typing import RepeatedMeasure, TooFew
+from evalci_accessor._warn import examples, plain, warn
+from evalci_accessor.exceptions import (
+    BootstrapWarning,
+    ClusterError,
+    MethodError,
+    SamplesError,
+    ScoreRangeError,
+    TooFewSamplesWarning,
+)
+from evalci_accessor.stats._results import RateResult
+from evalci_accessor.stats._validate import FloatArray, IntArray, check_option, check_resamples, tail
+from evalci_accessor.stats.bootstrap import seed_sequence
+from evalci_accessor.stats.clustered import rate
+from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.repeated import best_values, few_words, passed_values
+from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
+from evalci_accessor.stats.totals import ClusterTotals
+
+REPEATED_COLUMNS = (
+    "measure", "estimate", "std_error", "ci_low", "ci_high", "simultaneous_low", "simultaneous_high", "df", "n_items", "n_omitted",
+    "n_samples_min", "n_samples_median", "n_samples_max", "item_share", "sample_share", "n_clusters", "cluster", "icc",
+    "design_effect", "n_eff", "method", "confidence_level",
+)  # fmt: skip
+
+
+def repeated_columns(
+    items: Items, measure: RepeatedMeasure, ks: IntArray, too_few: TooFew, options: RateOptions
+) -> dict[str, Any]:
+    """The fixed columns of the answer, arrays of shape (H, K)."""
+    check_option(too_few, TooFew, "too_few")
+    outside = tail(options.confidence_level, options.alternative)
+    if measure != "best_of_k":
+        _refuse_graded(items, measure)
+    _refuse_few(items, ks, too_few)
+    held = items.n[:, None] >= ks
+    _refuse_lone_items(items, held)
+    seed = seed_sequence(options.rng)
+    options = dataclasses.replace(options, rng=seed)
+    if measure == "best_of_k":
+        value, variance = best_values(items.scores, items.n, ks)
+    else:
+        value, variance = passed_values(measure, items.sums.astype(np.int64), items.n, ks)
+    sample = _sample_of(items, value, held, ks)
+    _warn_few(items, held, ks)
+    result = estimate(sample, options)
+    mo = moments(sample.totals)
+    low, high = _band(sample, mo, result, options, outside, seed)
+    out: dict[str, Any] = {name: getattr(result, name) for name in REPEATED_COLUMNS if hasattr(result, name)}
+    out |= _counts(items, held) | _shares(items, held, variance, sample.totals, mo)
+    out |= {
+        "measure": measure, "simultaneous_low": low, "simultaneous_high": high, "n_items": result.n,
+        "cluster": items.naming.cluster or "",
+    }  # fmt: skip
+    return {name: out[name] for name in REPEATED_COLUMNS}
+
+
+def _sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sample:
+    """Each item's value as one score of weight 1, in a group for each group and k."""
+    naming, n_k = items.naming, len(ks)
+    shape = (naming.n_groups, n_k)
+    item, column = np.nonzero(held)
+    scores = value[held]
+    low, high = (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
+    scores = np.clip(scores, low, high)  # but for rounding it is
+    alone = items.clusters is None
+    clusters = np.arange(len(items.n)) if items.clusters is None else items.clusters
+    totals = ClusterTotals.from_rows(
+        scores, clusters[item], n_clusters=int(clusters.max(initial=-1)) + 1, groups=items.groups[item] * n_k + column,
+        n_groups=naming.n_groups * n_k, bounded=in_unit_interval((low, high)),
+        binary=bool(((scores == 0) | (scores == 1)).all()),
+    )  # fmt: skip
+
+    def group_label(h: int) -> str:
+        group = naming.group_label(h // n_k)
+        one = f"k={int(ks[h % n_k])}" if n_k > 1 else ""
+        return ", ".join(part for part in (group, one) if part)
+
+    def cluster_label(code: int) -> Any:
+        return items.label(code) if alone else plain(naming.cluster_label(code))
+
+    return Sample(
+        totals=dataclasses.replace(totals, shape=shape), cluster=naming.key if alone else naming.cluster,
+        cluster_label=cluster_label, group_label=group_label, n_missing=np.zeros(shape[0] * n_k, dtype=np.int64), n_lost=0,
+        score_range=(low, high), sentinel=items.sentinel, alone=alone,
+    )  # fmt: skip
+
+
+def _band(
+    sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float, seed: np.random.SeedSequence
+) -> tuple[FloatArray, FloatArray]:
+    """Limits that hold for all k of a group at once: sup-t over the items' or clusters' influences."""
+    t, (n_groups, n_k) = sample.totals, sample.totals.shape
+    low, high = result.ci_low.copy(), result.ci_high.copy()
+    if n_k < 2:
+        return low, high
+    n_draws = check_resamples(options.n_resamples)
+    df, least = satterthwaite_df(t, mo, "cr2").reshape(n_groups, n_k), 1.0
+    for g in range(n_groups):
+        part = slice(int(t.offsets[g * n_k]), int(t.offsets[(g + 1) * n_k]))
+        clusters, row = np.unique(t.cluster[part], return_inverse=True)
+        influence = np.zeros((len(clusters), n_k))
+        influence[row.reshape(-1), t.group[part] - g * n_k] = mo.r[part]
+        contrasts = np.stack([np.arange(n_k), np.full(n_k, -1)], axis=1)
+        block = Block(influence=influence, contrasts=contrasts, df=df[g])
+        level = simultaneous_outside([block], 2 * outside, n_draws=n_draws, seed=seed)
+        least = min(least, level)
+        sides = 2 if options.alternative == "two-sided" else 1
+        for j in range(n_k):
+            one = rate(
+                t.one(g * n_k + j), method=result.method, df=options.df, alternative=options.alternative,  # type: ignore[arg-type]
+                confidence_level=1 - sides * level, n_resamples=options.n_resamples, rng=seed,
+            )  # fmt: skip
+            low[g, j], high[g, j] = one.ci_low, one.ci_high
+    if result.method.startswith("bootstrap") and least * (options.n_resamples + 1) < 1:
+        warn(
+            f"n_resamples={options.n_resamples} cannot tell limits that hold for all k at once; at least "
+            f"n_resamples={int(np.ceil(1 / least))} are needed. The default method draws nothing for its limits.",
+            BootstrapWarning,
+        )
+    return low, high
+
+
+def _counts(items: Items, held: Any) -> dict[str, Any]:
+    """How many items were left out for each k, and how many samples the others have."""
+    n_groups, n_k = items.naming.n_groups, held.shape[1]
+    out: dict[str, Any] = {
+        name: np.full((n_groups, n_k), np.nan) for name in ("n_samples_min", "n_samples_median", "n_samples_max")
+    }
+    out["n_omitted"] = np.zeros((n_groups, n_k), dtype=np.int64)
+    ends = np.searchsorted(items.groups, np.arange(n_groups + 1))
+    for g in range(n_groups):
+        part = slice(int(ends[g]), int(ends[g + 1]))
+        for j in range(n_k):
+            n = items.n[part][held[part, j]]
+            out["n_omitted"][g, j] = (part.stop - part.start) - len(n)
+            if len(n):
+                for name, value in zip(("min", "median", "max"), (n.min(), np.median(n), n.max()), strict=True):
+                    out[f"n_samples_{name}"][g, j] = value
+    return out
+
+
+def _shares(items: Items, held: Any, variance: FloatArray, t: ClusterTotals, mo: Moments) -> dict[str, FloatArray]:
+    """How much of the variance of the estimate is due to which items there are, and how much to their samples."""
+    n_groups, n_k = t.shape
+    sampled = np.zeros((n_groups, n_k))
+    np.add.at(sampled, items.groups, np.where(held, variance, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = cr_variance(t, mo, "cr1").reshape(t.shape)
+        share = np.clip(sampled / mo.n.reshape(t.shape) ** 2 / np.where(total > 0, total, np.nan), 0.0, 1.0)
+    return {"item_share": 1 - share, "sample_share": share}
+
+
+def _refuse_graded(items: Items, measure: str) -> None:
+    odd = items.scores[(items.scores != 0) & (items.scores != 1)]
+    if not odd.size:
+        return
+    shown = examples(f"{value:g}" for value in np.unique(odd)[:6])
+    mark = "" if items.sentinel is None else (
+        f" Where {items.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, first."
+    )  # fmt: skip
+    raise ScoreRangeError(
+        f"{measure} counts the samples that pass, so scores in {items.naming.score!r} must be 0 or 1; {odd.size} of "
+        f"{items.scores.size} are neither, such as {shown}. best_of_k takes scores on any scale; or turn these into passes first, "
+        f"as with >= a threshold.{mark}"
+    )
+
+
+def _refuse_few(items: Items, ks: IntArray, too_few: TooFew) -> None:
+    k, naming = int(ks.max()), items.naming
+    if k > 1 and len(items.n) and (items.n == 1).all():
+        told = "" if naming.sample is None else f", and {naming.sample!r} tells none apart"
+        raise SamplesError(
+            f"k={k} needs at least {k} samples of an item, and each of the {len(items.n)} items of {naming.key!r} has one{told}. "
+            f"What {k} samples of an item would give cannot be told from one each, nor from a power of the mean score, since items "
+            f"differ. Is the number of the sample part of item=, by= or what is kept? Else draw more samples, or ask for k=1."
+        )
+    if too_few == "raise" and (items.n < k).any():
+        least = int(items.n.min())
+        raise SamplesError(
+            few_words(items.n, k, items.words, f" (of {naming.key!r})")
+            + f" Ask for k of at most {least}; or leave such items out with too_few='omit', which moves the estimate if they are "
+            "harder or easier than others."
+        )
+
+
+def _refuse_lone_items(items: Items, held: Any) -> None:
+    """A single item, of which nobody named a cluster."""
+    if items.clusters is not None:
+        return
+    counts = np.zeros((items.naming.n_groups, held.shape[1]), dtype=np.int64)
+    np.add.at(counts, items.groups, held)
+    lone = np.flatnonzero((counts == 1).any(axis=1))
+    if len(lone):
+        which = examples((w for h in lone.tolist() if (w := items.naming.group_label(h))), between="; ")
+        raise ClusterError(
+            f"There is a single item of {items.naming.key!r} with samples enough{f' in {which}' if which else ''}, from which no "
+            "error over items can be told. At least two are needed; for one item as it is, proportion_ci takes its samples as "
+            "independent."
+        )
+
+
+def _warn_few(items: Items, held: Any, ks: IntArray) -> None:
+    left = (~held).sum(axis=0)
+    short = np.flatnonzero(left).tolist()
+    if short:
+        shown = examples(short, words=lambda j: f"{left[j]} of {len(held)} at k={ks[j]}")
+        some = examples(np.flatnonzero(~held[:, short[-1]]).tolist(), words=lambda i: f"{items.words(i)} has {items.n[i]}")
+        warn(
+            f"Items with fewer than k samples were left out: {shown} ({some}). If they are harder or easier than others, the "
+            "estimate is off, and the rows of different k are over different items.",
+            TooFewSamplesWarning,
+        )
+
+
+Named = TypeVar("Named")
+
+
+def one_clustering(found: Sequence[Named], measure: str) -> Named | None:
+    """The clustering, if one was named; crossed ones are refused."""
+    if len(found) > 1:
+        raise MethodError(
+            f"{measure} takes one clustering, and cluster= names {len(found)}. Name the one that matters most, which "
+            "design_effect(cluster=[...]) of the scores tells; or take the values of the items, as stats.pass_at_k has them, "
+            "through cluster_ci, which takes crossed ones."
+        )
+    return found[0] if found else None

@@ -1,0 +1,249 @@
+"""From scores with codes to items and their samples, with every way in which they can fail to be told apart said in full."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor._entries import Entries
+from evalci_accessor._ids import ranked
+from evalci_accessor._scores import screen, sentinel_of
+from evalci_accessor._typing import NanPolicy
+from evalci_accessor._warn import examples, plain, warn
+from evalci_accessor.exceptions import (
+    ClusterError,
+    MethodError,
+    MissingClusterError,
+    MissingScoreWarning,
+    SamplesError,
+    ScoreError,
+)
+from evalci_accessor.stats._validate import FloatArray, IntArray
+
+_GREATEST = 1e150  # squares of larger scores do not fit
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Naming:
+    """What things are called, for messages.
+
+    Parameters
+    ----------
+    score : str
+    item : list of str
+        The columns or dims that make the item's id together.
+    cluster, sample : str or None
+    entries : str
+        What one score is, in the plural: "rows" or "cells".
+    n_groups : int
+    item_label, cluster_label : callable
+        The id of a code.
+    group_label : callable
+        Words for a group, as "model='A'"; empty for the only one.
+    """
+
+    score: str
+    item: list[str]
+    cluster: str | None
+    sample: str | None
+    entries: str
+    n_groups: int
+    item_label: Callable[[int], Any]
+    cluster_label: Callable[[int], Any]
+    group_label: Callable[[int], str]
+
+    @property
+    def key(self) -> str:
+        """The item's name, or names, as one."""
+        return ", ".join(self.item)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Items:
+    """Items of all groups, one group after the other.
+
+    Parameters
+    ----------
+    groups, n : ndarray of int, shape (I,)
+        Group, ascending, and number of samples of each item.
+    scores : ndarray of float, shape (S,)
+        The samples of one item after the other.
+    clusters : ndarray of int, shape (I,), or None
+    label : callable
+        The id of an item by its place.
+    words : callable
+        The same in words, as "'q7' in model='A'".
+    naming : Naming
+    """
+
+    groups: IntArray
+    n: IntArray
+    scores: FloatArray
+    clusters: IntArray | None
+    label: Callable[[int], Any]
+    words: Callable[[int], str]
+    naming: Naming
+
+    @property
+    def sums(self) -> FloatArray:
+        """Sum of the scores of each item."""
+        return np.bincount(np.repeat(np.arange(len(self.n)), self.n), weights=self.scores, minlength=len(self.n)).astype(
+            float
+        )
+
+    @property
+    def sentinel(self) -> tuple[float, int] | None:
+        """A lone negative value that looks like a mark."""
+        return sentinel_of(self.scores) if self.scores.size and self.scores.min() < 0 else None
+
+
+def gather(entries: Entries, naming: Naming, nan_policy: NanPolicy, *, nested: bool) -> Items:
+    """Items with their samples, from scores in any order."""
+    if nested and entries.clusters is None:
+        raise MethodError("nested=True says that the ids of items count within a cluster, and no cluster= is named.")
+    keep, missing = screen(entries.scores, None, naming.score, nan_policy, entries.where)
+    kept = entries if keep is None else entries.take(keep)
+    _refuse_missing_ids(kept, naming)
+    _refuse_extremes(kept.scores, naming.score)
+    codes, size, local = kept.items, entries.n_items, None
+    if nested and kept.clusters is not None:
+        local = max(size, 1)
+        codes, size = kept.clusters.codes * local + codes, size * kept.clusters.size
+    slot, present = ranked(kept.groups * max(size, 1) + codes, naming.n_groups * size)
+    group, item = np.divmod(present, max(size, 1))
+
+    def label(i: int) -> Any:
+        code = int(item[i])
+        if local is None:
+            return plain(naming.item_label(code))
+        return plain(naming.cluster_label(code // local)), plain(naming.item_label(code % local))
+
+    def words(i: int) -> str:
+        where = naming.group_label(int(group[i]))
+        return f"{label(i)!r}{f' in {where}' if where else ''}"
+
+    clusters = _one_cluster(kept, slot, len(present), naming, words)
+    _refuse_copies(kept, slot, naming, words)
+    if missing is not None:
+        _warn_missing(entries.groups[missing], len(np.setdiff1d(entries.items[missing], kept.items)), naming)
+    return Items(
+        groups=group, n=np.bincount(slot, minlength=len(present)), scores=kept.scores[np.argsort(slot, kind="stable")],
+        clusters=clusters, label=label, words=words, naming=naming,
+    )  # fmt: skip
+
+
+def _refuse_extremes(scores: FloatArray, name: str) -> None:
+    largest = float(np.abs(scores).max(initial=0.0))
+    if largest > _GREATEST or 0 < largest < 1 / _GREATEST:
+        raise ScoreError(
+            f"The largest score in {name!r} is {largest:g} in size, whose square does not fit a float; rescale them."
+        )
+
+
+def _refuse_missing_ids(kept: Entries, naming: Naming) -> None:
+    n = len(kept.scores)
+    for codes, name, what in (
+        (kept.items, naming.key, "item"),
+        (None if kept.samples is None else kept.samples.codes, naming.sample, "sample"),
+    ):
+        if codes is not None and (codes < 0).any():
+            at = np.flatnonzero(codes < 0)
+            raise SamplesError(
+                f"{len(at)} of {n} {naming.entries} have no {what} id in {name!r}: {examples(at.tolist(), words=kept.where)}. "
+                f"Without it nobody knows {'whose sample a score is' if what == 'item' else 'which samples are copies'}. Fill it "
+                f"in, or leave these {naming.entries} out knowingly, as with dropna(subset=[...])."
+            )
+    if kept.clusters is not None and (kept.clusters.codes < 0).any():
+        at = np.flatnonzero(kept.clusters.codes < 0)
+        raise MissingClusterError(
+            f"{'all' if len(at) == n else len(at)} of {n} {naming.entries} have no cluster id in {naming.cluster!r}: "
+            f"{examples(at.tolist(), words=kept.where)}. They are neither one cluster nor none. Leave them out knowingly with "
+            f"dropna(subset=[{naming.cluster!r}]), or give each item an id of its own if they share nothing."
+        )
+
+
+def _one_cluster(
+    kept: Entries, slot: IntArray, n_slots: int, naming: Naming, words: Callable[[int], str]
+) -> IntArray | None:
+    """The cluster of each item, which must be one."""
+    if kept.clusters is None:
+        return None
+    codes = kept.clusters.codes
+    own = np.zeros(n_slots, dtype=np.int64)
+    own[slot[::-1]] = codes[::-1]  # the first entry's
+    other = np.flatnonzero(codes != own[slot])
+    if not len(other):
+        return own
+    _, first = np.unique(slot[other], return_index=True)
+    at = other[np.sort(first)]
+
+    def both(i: int) -> str:
+        labels = (plain(naming.cluster_label(int(code))) for code in (own[slot[i]], codes[i]))
+        return f"{words(int(slot[i]))} in {' and '.join(map(repr, labels))}"
+
+    local = (
+        "If each cluster numbers its items anew, so that these are different items with one id, pass nested=True: ids then count "
+        "within their cluster."
+    )
+    spread = f"If they are samples of one item, correct the ids in {naming.cluster!r}."
+    ways = f"{local} {spread}"
+    if kept.samples is not None:
+        torn = np.isin(slot, slot[at])
+        key = slot[torn] * kept.samples.size + kept.samples.codes[torn]
+        if pd.Index(key).is_unique:
+            ways = f"The numbers in {naming.sample!r} go on from one cluster to the other, as of one item. {spread} {local}"
+        else:
+            ways = f"The numbers in {naming.sample!r} begin anew in each cluster, as of different items. {local} {spread}"
+    raise ClusterError(
+        f"{len(at)} of {n_slots} items of {naming.key!r} have samples in more than one cluster of {naming.cluster!r}: "
+        f"{examples(at.tolist(), words=both, between='; ')}. An item lies in one cluster. {ways}"
+    )
+
+
+def _refuse_copies(kept: Entries, slot: IntArray, naming: Naming, words: Callable[[int], str]) -> None:
+    """Two scores under one number of a sample."""
+    if kept.samples is None:
+        return
+    key = slot * kept.samples.size + kept.samples.codes
+    if pd.Index(key).is_unique:
+        return
+    codes, uniques = pd.factorize(key)
+    repeated = np.flatnonzero(np.bincount(codes) > 1)
+
+    def copies(code: int) -> str:
+        rows = np.flatnonzero(codes == code)
+        number = plain(kept.samples.label(int(kept.samples.codes[rows[0]]))) if kept.samples is not None else ""
+        return f"{words(int(slot[rows[0]]))}, sample {number!r} ({examples((f'{kept.scores[i]:g}' for i in rows), 4)})"
+
+    column = next((name for name, ids in kept.others() if _tells_apart(key, ids)), None)
+    way = "If they are copies, remove them, as with drop_duplicates; else number the samples anew."
+    if column is not None:
+        way = f"{column!r} tells them apart: keep its values apart with by={column!r}"
+        if naming.entries == "cells":
+            way = f"{column!r} tells them apart"
+        way += f", or pass item={[*naming.item, column]!r} if it is part of the item's id."
+    raise SamplesError(
+        f"{len(repeated)} of {len(uniques)} combinations of {naming.key!r} and {naming.sample!r} have two scores or more: "
+        f"{examples(repeated.tolist(), between='; ', words=copies)}. {way}"
+    )
+
+
+def _tells_apart(key: IntArray, ids: IntArray) -> bool:
+    return bool((ids >= 0).all()) and pd.Index(pd.factorize(key)[0] * (int(ids.max(initial=0)) + 1) + ids).is_unique
+
+
+def _warn_missing(groups: IntArray, n_lost: int, naming: Naming) -> None:
+    """Say how many samples were left out."""
+    counts = np.bincount(groups, minlength=naming.n_groups)
+    held = np.flatnonzero(counts).tolist()
+    shown = examples(held, words=lambda h: f"{counts[h]}" + (f" in {w}" if (w := naming.group_label(h)) else ""))
+    lost = f" {n_lost} item(s) lost all their samples." if n_lost else ""
+    warn(
+        f"Missing scores were left out: {shown}; their items have so many samples less.{lost} Where they stand for failed runs, "
+        "give them the score of a failure instead.",
+        MissingScoreWarning,
+    )

@@ -1,0 +1,173 @@
+"""Repeated samples of items: which dims hold the items and which their samples, and the answer over k."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from evalci_accessor._entries import Entries
+from evalci_accessor._ids import Codes, encode
+from evalci_accessor._options import RateOptions
+from evalci_accessor._pairing import encode_ids, item_key, join_key, refuse_same_part
+from evalci_accessor._repeated import REPEATED_COLUMNS, one_clustering, repeated_columns
+from evalci_accessor._repeats import Naming, gather
+from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
+from evalci_accessor._warn import examples
+from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, find, named_dims, score_of
+from evalci_accessor._xarray.reduce import Cells, codes_of, describe, ids_of, read_cells, spread_over
+from evalci_accessor.exceptions import AmbiguousNameError, DimensionError, MethodError
+from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats.repeated import check_ks
+
+
+def repeated(
+    data: Cube,
+    k: Any,
+    *,
+    measure: RepeatedMeasure,
+    item: Any,
+    cluster: Any,
+    sample: Any,
+    score: Any,
+    dim: Dims,
+    nested: bool,
+    too_few: TooFew,
+    nan_policy: NanPolicy,
+    options: RateOptions,
+) -> xr.Dataset:
+    """What k samples of an item would score, as the accessor's methods of the measures' names."""
+    ks = check_ks(k)
+    scores = score_of(data, score)
+    given = {"item": _several(item), "cluster": _several(cluster), "sample": _several(sample), "score": [score]}
+    parts: dict[str, list[Any]] = {"factor": [], "weights": [], "by": []} | given
+    refuse_same_part({part: [name for name in names if isinstance(name, str)] for part, names in parts.items()})
+    clusters = one_clustering([] if cluster is None else clusterings_of(data, cluster, score), measure)
+    samples = [_found(data, spec, "sample") for spec in given["sample"]]
+    named = [_found(data, spec, "item") for spec in given["item"]]
+    items, reduced = _item_dims(scores.array, named, clusters, samples, dim)
+    named = named or [Named(scores.array[items[0]], str(items[0]))]
+    cells = read_cells(scores, reduced, None, "omit")  # gather() says what is missing
+    entries, naming = _entries(data, cells, scores, named, clusters, samples)
+    found = gather(entries, naming, nan_policy, nested=nested)
+    return _wrap(cells, ks, repeated_columns(found, measure, np.atleast_1d(ks).ravel(), too_few, options))
+
+
+def _several(spec: Any) -> list[Any]:
+    if spec is None:
+        return []
+    return list(spec) if isinstance(spec, (list, tuple)) else [spec]
+
+
+def _found(data: Cube, spec: Any, role: str) -> Named:
+    """What is named, whose dims the scores have too."""
+    if isinstance(spec, (np.ndarray, set, dict)):
+        raise MethodError(
+            f"`{role}` must be the name of a dim, coordinate or variable, or a DataArray with dims; got {type(spec).__name__}."
+        )
+    return find(data, spec, role)
+
+
+def _item_dims(
+    array: xr.DataArray, named: list[Named], cluster: Named | None, samples: list[Named], dim: Dims
+) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
+    """Dims of the items, and all that are reduced: the items' first."""
+    for one, role in (*((one, "item") for one in named), *((one, "sample") for one in samples)):
+        if not one.array.ndim or not set(one.array.dims) <= set(array.dims):
+            lies = f"lies along {examples(map(repr, one.array.dims))}" if one.array.ndim else "is a single value"
+            raise DimensionError(
+                f"{role}={one.name!r} must lie along dims of the scores, which have {examples(map(repr, array.dims))}; it {lies}."
+            )
+    sampled = {d for one in samples for d in one.array.dims}
+    clustered = set() if cluster is None else {d for d in cluster.array.dims if d in array.dims}
+    along = {d for one in named for d in one.array.dims}
+    given = None if dim is None else set(named_dims(array, dim, None))
+    if not along:
+        pool = set(array.dims) if given is None else given
+        along = (clustered & pool) - sampled or pool - sampled
+        if len(along) != 1:
+            left = [d for d in array.dims if d in along]
+            raise DimensionError(
+                f"Which dim holds the items is not told: {examples(map(repr, left)) or 'none'} is left of "
+                f"{examples(map(repr, array.dims))}. Name it with item=, and that of the samples with sample=; all others are kept."
+            )
+    reduced = along | sampled | (clustered if given is None else set())
+    if given is not None:
+        lacking = [d for d in array.dims if d in reduced and d not in given]
+        if lacking:
+            raise DimensionError(
+                f"Items and samples lie along {examples(map(repr, lacking))}, which dim= does not reduce. Add it, or leave out "
+                "dim=: the dims of item= and sample= are reduced by themselves."
+            )
+        reduced = given
+    first = tuple(d for d in array.dims if d in along)
+    return first, (*first, *(d for d in array.dims if d in reduced and d not in along))
+
+
+def _entries(
+    data: Cube, cells: Cells, scores: Named, named: list[Named], cluster: Named | None, samples: list[Named]
+) -> tuple[Entries, Naming]:
+    """One entry a cell."""
+    n_groups, n_cells = cells.values.shape
+    ids = item_key(
+        [_coded(cells, one) for one in named], [one.name for one in named], told=cluster is None and len(named) > 1
+    )
+    clustering, numbers = None, None
+    if cluster is not None:
+        coded = encode(ids_of(cluster.array), cluster.name)
+        flat = np.broadcast_to(codes_of(cells, cluster, coded.codes), cells.values.shape).ravel()
+        clustering = dataclasses.replace(coded, codes=flat)
+    if samples:
+        joint = join_key([_coded(cells, one) for one in samples])
+        numbers = dataclasses.replace(joint, codes=np.tile(joint.codes, n_groups))
+    dims = (*cells.kept, *cells.reduced)
+    sizes = tuple(cells.score.sizes[d] for d in dims)
+    entries = Entries(
+        scores=cells.values.astype(np.float64).ravel(), groups=np.repeat(np.arange(n_groups), n_cells),
+        systems=np.zeros(n_groups * n_cells, dtype=np.int64), items=np.tile(ids.codes, n_groups), n_items=ids.size,
+        clusters=clustering, samples=numbers, weights=None, where=lambda i: describe(cells.score, dims, sizes, i),
+        others=lambda: _others(data, cells, {scores.name, *(one.name for one in (*named, *samples))}),
+    )  # fmt: skip
+    naming = Naming(
+        score=scores.name, item=[one.name for one in named], cluster=None if cluster is None else cluster.name,
+        sample=", ".join(one.name for one in samples) or None, entries="cells", n_groups=n_groups, item_label=ids.label,
+        cluster_label=str if clustering is None else clustering.label, group_label=cells.group_label,
+    )  # fmt: skip
+    return entries, naming
+
+
+def _coded(cells: Cells, one: Named) -> Codes:
+    """Codes of the cells along the reduced dims, shape (N,)."""
+    coded = encode_ids(ids_of(one.array), one.name)
+    array = xr.DataArray(coded.codes.reshape(one.array.shape), dims=one.array.dims)
+    sizes = {d: cells.score.sizes[d] for d in cells.reduced}
+    return dataclasses.replace(coded, codes=np.ascontiguousarray(spread_over(array, sizes, one.name, "item")).ravel())
+
+
+def _others(data: Cube, cells: Cells, taken: set[str]) -> Iterable[tuple[str, IntArray]]:
+    """Coordinates along the reduced dims that could tell two cells apart."""
+    for name, coord in data.coords.items():
+        if str(name) not in taken and coord.ndim and set(coord.dims) <= set(cells.reduced) and coord.dtype.kind != "f":
+            yield str(name), np.tile(_coded(cells, Named(coord, str(name))).codes, len(cells.values))
+
+
+def _wrap(cells: Cells, ks: IntArray, columns: dict[str, Any]) -> xr.Dataset:
+    """Variables over the kept dims and k, with the coordinates that lie along the kept dims."""
+    coords = {name: coord for name, coord in cells.score.coords.items() if set(coord.dims) <= set(cells.kept)}
+    clash = [str(name) for name in (*coords, *cells.kept) if name in ("k", *REPEATED_COLUMNS)]
+    if clash:
+        raise AmbiguousNameError(
+            f"{clash[0]!r} would stand twice in the result, whose own dim and variables are "
+            f"{', '.join(('k', *REPEATED_COLUMNS))}. Rename it first, as with .rename({{{clash[0]!r}: {clash[0] + '_'!r}}})."
+        )
+    flat = np.atleast_1d(ks).ravel()
+    variables = {
+        name: ((*cells.kept, "k"), value.reshape(*cells.shape, len(flat))) if isinstance(value, np.ndarray) else ((), value)
+        for name, value in columns.items()
+    }
+    kept = cells.score.coords.to_dataset()[list(coords)]
+    answer = kept.assign_coords(k=("k", flat)).assign(variables)
+    return answer if ks.ndim else answer.isel(k=0)
