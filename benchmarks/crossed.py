@@ -97,7 +97,10 @@ def latent(cell: Cell, at: np.ndarray, n_sims: int, rng: np.random.Generator) ->
     n_docs, n_prompts, _, several = DESIGNS[cell.design]
     doc, prompt = at
     by_doc, by_prompt, by_cell = np.sqrt(EFFECTS[cell.effect])
-    out = by_doc * rng.standard_normal((n_sims, n_docs))[:, doc] + by_prompt * rng.standard_normal((n_sims, n_prompts))[:, prompt]
+    out = (
+        by_doc * rng.standard_normal((n_sims, n_docs))[:, doc]
+        + by_prompt * rng.standard_normal((n_sims, n_prompts))[:, prompt]
+    )
     out += by_cell * np.repeat(rng.standard_normal((n_sims, len(doc) // several)), several, axis=1)
     return out + np.sqrt(1 - sum(EFFECTS[cell.effect])) * rng.standard_normal(out.shape)
 
@@ -106,7 +109,9 @@ def simulate(cell: Cell, n_sims: int, seed: int = SEED) -> list[dict]:
     """Coverage and width of each method in one cell."""
     rng = np.random.default_rng(cell.seed(seed))
     at = places(cell, rng)
-    found, truth = (rates(cell, at, n_sims, rng), cell.p) if cell.kind == "rate" else (differences(cell, at, n_sims, rng), 0.0)
+    found, truth = (
+        (rates(cell, at, n_sims, rng), cell.p) if cell.kind == "rate" else (differences(cell, at, n_sims, rng), 0.0)
+    )
     return [
         {
             **dataclasses.asdict(cell), "method": name, "seed": seed, "simulations": np.size(one.ci_low),

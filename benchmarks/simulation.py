@@ -26,7 +26,9 @@ def cluster_sizes(pattern: str, clusters: int, rng: np.random.Generator) -> np.n
     return np.concatenate([[round(others.sum() * largest / sum(rest))], others])
 
 
-def spread(job: Callable[[Any], list[dict]], jobs: Sequence[Any], *, processes: int, label: str, bar: bool) -> Iterator[list[dict]]:
+def spread(
+    job: Callable[[Any], list[dict]], jobs: Sequence[Any], *, processes: int, label: str, bar: bool
+) -> Iterator[list[dict]]:
     """Do the jobs, handing on the records of each as soon as it is done."""
     with tqdm(total=len(jobs), desc=label, unit="cell", disable=not bar) as progress:
         if processes == 1:

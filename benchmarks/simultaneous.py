@@ -103,9 +103,7 @@ def simulate(cell: Cell, n_sims: int, seed: int = SEED) -> list[dict]:
             block = Block(influence=matched.influence, contrasts=pairs, df=freedom)
             levels[rule] = simultaneous_outside([block], ALPHA, n_draws=DRAWS, seed=np.random.SeedSequence(sim))
         for method in METHODS:
-            p = infer(
-                totals, method, alternative="two-sided", confidence_level=1 - ALPHA, margin=None, claim=None
-            ).pvalue
+            p = infer(totals, method, alternative="two-sided", confidence_level=1 - ALPHA, margin=None, claim=None).pvalue
             pointwise[method] += float((p < ALPHA).mean()) / n_sims
             for rule in RULES:
                 wrong[method, rule] += bool(p.min() < 2 * levels[rule])
@@ -138,7 +136,9 @@ def summary(frame: pd.DataFrame) -> str:
     for (systems, method, rule), part in frame.groupby(["systems", "method", "rule"], sort=False):
         many = part[part["n_clusters"] == part["n_clusters"].max()]
         numbers = [part["fwer"].max(), part["fwer"].mean(), many["fwer"].mean()]
-        body.append([systems, METHODS[method], RULES[rule], *map("{:.3f}".format, numbers), f"{many['level_ratio'].mean():.2f}"])
+        body.append(
+            [systems, METHODS[method], RULES[rule], *map("{:.3f}".format, numbers), f"{many['level_ratio'].mean():.2f}"]
+        )
     return "\n".join([textwrap.fill(made, 120), "", simulation.markdown(header, body), ""])
 
 

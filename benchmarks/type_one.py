@@ -100,7 +100,9 @@ def grid(*, quick: bool = False) -> list[Cell]:
 def beyond() -> list[Cell]:
     """Cells outside the grid: few clusters that lean (one of the grid among them), and systems that disagree on most items."""
     cells = [Cell("coin", "equal 200", g, 0.6) for g in (3, 4, 5)]
-    cells += [Cell("exchangeable, whole", sizes, g, 0.3) for sizes, g in (("equal 20", 3), ("dominated", 3), ("log-normal", 5))]
+    cells += [
+        Cell("exchangeable, whole", sizes, g, 0.3) for sizes, g in (("equal 20", 3), ("dominated", 3), ("log-normal", 5))
+    ]
     return cells + [Cell("asymmetric", "dominated", g, share) for g in (5, 8) for share in (0.6, 1.0)]
 
 
@@ -200,7 +202,12 @@ def _by_method(main: pd.DataFrame, settings: list[str], methods: list[str]) -> s
     main = main[main["setting"].isin(settings)]
     for method in methods:
         missed = main.loc[main["method"] == method, "missed"]
-        row: list[object] = [WORDS[method], f"{missed.max():.3f}", f"{missed.mean():.3f}", f"{100 * (missed > LIMIT).mean():.0f} %"]
+        row: list[object] = [
+            WORDS[method],
+            f"{missed.max():.3f}",
+            f"{missed.mean():.3f}",
+            f"{100 * (missed > LIMIT).mean():.0f} %",
+        ]
         row += [f"{missed[main['setting'] == setting].max():.3f}" for setting in settings]
         body.append(row)
     header = ["method", "highest", "mean", f"cells over {LIMIT}", *(f"highest, {setting}" for setting in settings)]
@@ -221,7 +228,9 @@ def summary(frame: pd.DataFrame, command: str) -> str:
     out += [_by_method(main, list(NULLS), list(WORDS)), ""]
     own = main[main["method"] == DEFAULT]
     equal = own[own["setting"].isin(list(NULLS))]
-    table = equal.pivot_table(index="n_clusters", columns="sizes", values="missed", aggfunc="max").reindex(columns=list(SIZES))
+    table = equal.pivot_table(index="n_clusters", columns="sizes", values="missed", aggfunc="max").reindex(
+        columns=list(SIZES)
+    )
     rows = [[str(g), *(f"{x:.3f}" for x in row)] for g, row in zip(table.index, table.to_numpy(), strict=True)]
     title = "**Type I error of the default, by number of clusters and their sizes: highest**"
     out += [title, "", simulation.markdown(["clusters", *SIZES], rows), ""]
@@ -235,7 +244,9 @@ def summary(frame: pd.DataFrame, command: str) -> str:
             [*(str(row[key]) for key in _KEYS), f"{before[tuple(row[_KEYS])]:.3f}", f"{row['missed']:.3f}"]
             for _, row in again.iterrows()
         ]
-        title = f"**The highest cells of the default again, with fresh draws ({int(again['replicates'].max()):,} replicates)**"
+        title = (
+            f"**The highest cells of the default again, with fresh draws ({int(again['replicates'].max()):,} replicates)**"
+        )
         out += [title, "", simulation.markdown(["setting", "sizes", "clusters", "disagreement", "first", "again"], rows), ""]
     return "\n".join(out)
 

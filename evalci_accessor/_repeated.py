@@ -121,12 +121,11 @@ def _band(
         level = simultaneous_outside([block], 2 * outside, n_draws=n_draws, seed=seed)
         least = min(least, level)
         sides = 2 if options.alternative == "two-sided" else 1
-        for j in range(n_k):
-            one = rate(
-                t.one(g * n_k + j), method=result.method, df=options.df, alternative=options.alternative,  # type: ignore[arg-type]
-                confidence_level=1 - sides * level, n_resamples=options.n_resamples, rng=seed,
-            )  # fmt: skip
-            low[g, j], high[g, j] = one.ci_low, one.ci_high
+        one = rate(
+            t.some(g * n_k, (g + 1) * n_k), method=options.method, df=options.df, alternative=options.alternative,
+            confidence_level=1 - sides * level, n_resamples=options.n_resamples, rng=seed,
+        )  # fmt: skip
+        low[g], high[g] = one.ci_low, one.ci_high
     if result.method.startswith("bootstrap") and least * (options.n_resamples + 1) < 1:
         warn(
             f"n_resamples={options.n_resamples} cannot tell limits that hold for all k at once; at least "

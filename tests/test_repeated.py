@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -255,6 +255,7 @@ def test_cube_has_the_frames_answer(code, measure, k, cluster):
 
 
 @quiet
+@settings(max_examples=12)
 @given(st.integers(0, 2**31))
 def test_cube_with_holes(seed):
     rows = pd.concat([made(12, seed + s, n_clusters=4).assign(model=m) for s, m in enumerate("ab")])

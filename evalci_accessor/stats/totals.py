@@ -103,11 +103,15 @@ class ClusterTotals:
 
     def one(self, h: int) -> ClusterTotals:
         """The totals of group ``h`` alone."""
-        part = slice(self.offsets[h], self.offsets[h + 1])
+        return dataclasses.replace(self.some(h, h + 1), shape=())
+
+    def some(self, first: int, stop: int) -> ClusterTotals:
+        """The totals of the groups from ``first`` to before ``stop``, in one row."""
+        part = slice(self.offsets[first], self.offsets[stop])
         return dataclasses.replace(
             self,
-            shape=(),
-            offsets=np.array([0, self.offsets[h + 1] - self.offsets[h]]),
+            shape=(stop - first,),
+            offsets=self.offsets[first : stop + 1] - self.offsets[first],
             **{name: getattr(self, name)[part] for name in ("cluster", "n", "m", "s", "ss", "q")},
         )
 

@@ -1,0 +1,191 @@
+"""Coverage of the intervals of pass@k, by seeded simulation at nominal .95: items in clusters, several samples an item.
+
+    python benchmarks/repeated.py           # about 10 minutes of CPU
+    python benchmarks/repeated.py --quick   # seconds; the numbers mean nothing
+
+The rate of an item is normal on the logit scale, with a part that its cluster shares. pass^k of items that pass with probability p is
+1 less pass@k of items that pass with 1 - p, and its interval the mirror image, so that rates near 1 stand for pass^k of rates near
+0. Each cell draws from a seed of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import itertools
+import os
+import textwrap
+import warnings
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+os.environ.setdefault("TQDM_DISABLE", "1")
+
+import numpy as np
+import pandas as pd
+import simulation
+
+from evalci_accessor._options import RateOptions
+from evalci_accessor._repeated import repeated_columns
+from evalci_accessor._repeats import Items, Naming
+from evalci_accessor.exceptions import EvalCIWarning
+from evalci_accessor.stats.clustered import cluster_ci
+
+HERE = Path(__file__).resolve().parent
+CSV = HERE / "results" / "repeated.csv"
+TABLE = HERE.parent / "docs" / "explanation" / "repeated_table.md"
+
+SEED, KS = 20_251_130, np.array([1, 3, 5])
+# Standard deviations of clusters and of items within them, on the logit scale.
+WORLDS = {"alone": (0.0, 1.5), "weak": (0.5, 1.4), "strong": (1.4, 0.9)}
+KEYS = ["world", "sizes", "clusters", "samples", "rate"]
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Cell:
+    """One setting of the simulation; ``rate`` is the mean rate of the items, ``alone`` has items without clusters."""
+
+    world: str
+    sizes: str
+    clusters: int
+    samples: int
+    rate: float
+
+    def seed(self, base: int) -> np.random.SeedSequence:
+        own = [
+            list(WORLDS).index(self.world),
+            sum(self.sizes.encode()),
+            self.clusters,
+            self.samples,
+            round(1000 * self.rate),
+        ]
+        return np.random.SeedSequence([base, *own])
+
+
+def grid(*, quick: bool = False) -> list[tuple[Cell, int]]:
+    """Cells and their numbers of simulations."""
+    if quick:
+        return [(Cell("strong", "log-normal", 8, 5, 0.5), 4), (Cell("alone", "equal 1", 30, 10, 0.1), 4)]
+    rates, samples = (0.1, 0.9), (5, 10)
+    alone = itertools.product(["alone"], ["equal 1"], (25, 100), samples, rates)
+    within = itertools.product(("weak", "strong"), ("equal 5", "log-normal"), (10, 30), samples, rates)
+    return [(Cell(*one), 250) for one in (*alone, *within)]
+
+
+def law(cell: Cell) -> tuple[float, np.ndarray]:
+    """The mean logit that gives the rate, and the true pass@k."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
+    weights = weights / weights.sum()
+    spread = np.hypot(*WORLDS[cell.world])
+    low, high = -20.0, 20.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        rates = 1 / (1 + np.exp(-(middle + spread * nodes)))
+        low, high = (middle, high) if weights @ rates < cell.rate else (low, middle)
+    return middle, np.array([weights @ (1 - (1 - rates) ** k) for k in KS])
+
+
+def items_of(c: np.ndarray, samples: int, clusters: np.ndarray | None) -> Items:
+    """Items with c passes of so many samples each, as the accessors make them of rows."""
+    naming = Naming(
+        score="score", item=["item"], cluster=None if clusters is None else "cluster", sample=None, entries="rows", n_groups=1,
+        item_label=int, cluster_label=int, group_label=lambda _: "",
+    )  # fmt: skip
+    return Items(
+        groups=np.zeros(len(c), dtype=np.int64), n=np.full(len(c), samples), clusters=clusters, label=int, words=str,
+        scores=(np.arange(samples) < c[:, None]).astype(float).ravel(), naming=naming,
+    )  # fmt: skip
+
+
+def simulate(cell: Cell, n_sims: int, seed: int = SEED) -> list[dict]:
+    """Coverage of each k's interval, of all three simultaneous ones, and of the interval that takes rows as clustered by item."""
+    rng = np.random.default_rng(cell.seed(seed))
+    mean, true = law(cell)
+    between, within = WORLDS[cell.world]
+    m = simulation.cluster_sizes(cell.sizes, cell.clusters, rng)
+    codes = np.repeat(np.arange(len(m)), m)
+    held, width, together, rows = np.zeros(len(KS)), np.zeros(len(KS)), 0, 0
+    for sim in range(n_sims):
+        logit = mean + between * rng.normal(size=len(m))[codes] + within * rng.normal(size=len(codes))
+        c = rng.binomial(cell.samples, 1 / (1 + np.exp(-logit)))
+        options = RateOptions(
+            method="auto",
+            df="auto",
+            alternative="two-sided",
+            confidence_level=0.95,
+            n_resamples=999,
+            rng=np.random.SeedSequence(sim),
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvalCIWarning)
+            got = repeated_columns(
+                items_of(c, cell.samples, None if cell.world == "alone" else codes), "pass_at_k", KS, "raise", options
+            )
+            naive = cluster_ci(c, np.full(len(c), cell.samples), method="cr1")
+        held += (got["ci_low"][0] <= true) & (true <= got["ci_high"][0])
+        width += got["ci_high"][0] - got["ci_low"][0]
+        together += bool(((got["simultaneous_low"][0] <= true) & (true <= got["simultaneous_high"][0])).all())
+        rows += bool(naive.ci_low <= true[0] <= naive.ci_high)
+    return [
+        {
+            "stage": 0, "method": "icc_averaged", **dataclasses.asdict(cell), "k": int(k), "seed": seed, "simulations": n_sims,
+            "true": true[j], "coverage": held[j] / n_sims, "width": width[j] / n_sims, "all_k": together / n_sims,
+            "rows_by_item": rows / n_sims if k == 1 else np.nan,
+        }
+        for j, k in enumerate(KS)
+    ]  # fmt: skip
+
+
+def _job(job: tuple[Cell, int]) -> list[dict]:
+    return simulate(*job)
+
+
+def summary(frame: pd.DataFrame) -> str:
+    """The table, without headings, so that another page can include it."""
+    cells = len(frame.drop_duplicates(KEYS))
+    made = (
+        f"Made by `python benchmarks/repeated.py` with seed {int(frame['seed'].iloc[0])}: {cells} cells of "
+        f"{int(frame['simulations'].max())} simulations, rates of .1 and .9, 5 and 10 samples an item; 25 and 100 items without "
+        "clusters, or 10 and 30 clusters of equal (5) and log-normal sizes, alike a little or strongly. Shown is how often an "
+        "interval at nominal .95 holds the true pass@k; under *all k*, how often the simultaneous ones of k = 1, 3 and 5 all do; "
+        "under *by item*, k = 1 with CR1 by the item, as if there were no coarser clusters."
+    )
+    header = ["items", "k", "least", "mean", "all k, least", "all k, mean", "by item, least"]
+    body = []
+    for world, label in (
+        ("alone", "independent"),
+        ("weak", "in clusters, a little alike"),
+        ("strong", "in clusters, much alike"),
+    ):
+        for k in KS:
+            part = frame[(frame["world"] == world) & (frame["k"] == k)]
+            if not len(part):
+                continue
+            figures = [part["coverage"].min(), part["coverage"].mean(), part["all_k"].min(), part["all_k"].mean()]
+            naive = f"{part['rows_by_item'].min():.3f}" if k == 1 else ""
+            body.append([label, k, *map("{:.3f}".format, figures), naive])
+    return "\n".join([textwrap.fill(made, 120), "", simulation.markdown(header, body), ""])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--output", type=Path, default=CSV)
+    parser.add_argument("--table", type=Path, default=TABLE)
+    options = parser.parse_args(arguments)
+    if options.quick and (options.output == CSV or options.table == TABLE):
+        parser.error("--quick would overwrite the committed numbers; name --output and --table")
+    records = []
+    for done in simulation.spread(
+        _job, grid(quick=options.quick), processes=options.processes, label="repeated", bar=not options.quick
+    ):
+        records += done
+    frame = simulation.collect(records, [*KEYS, "k"], options.output)
+    options.table.write_text(summary(frame), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
