@@ -1,7 +1,7 @@
 """Real problems of people who do this job, each a test named by its id, as far as they concern one rate or two systems.
 
-Values were computed independently of the package and hold to the digits given. Not here: the ids pk- and agg-, which are
-about repeats or aggregates; the macro average of deg-02; and imp-02, which is about reading log files.
+Values were computed independently of the package and hold to the digits given. Not here: the ids pk-, which are
+in test_repeated.py; agg-, which are about aggregates; the macro average of deg-02; and imp-02, which is about reading log files.
 """
 
 import copy

@@ -50,7 +50,8 @@ class RepeatedFrameMethods:
         cluster : label or array_like, optional
             What the items share: a document, a user. Without one, items are independent.
         sample : label or array_like, optional
-            What numbers the samples of an item. It is not needed, but with it copies are found.
+            What numbers the samples of an item. It is not needed, but with it copies are found, and rows of two models that ``by``
+            should have kept apart.
         score : label or array_like, default "score"
             Scores of 0 and 1, or booleans.
         by : label, array_like or list of these, optional

@@ -210,8 +210,11 @@ def check_ks(k: object) -> IntArray:
 
 def passed_values(measure: str, c: IntArray, n: IntArray, ks: IntArray) -> tuple[FloatArray, FloatArray]:
     """Values and their variances by item and k, (I, K): nan where n < k, and n < 2k."""
-    shared, place = np.unique(np.stack([n, c]), axis=1, return_inverse=True)
-    size, passes = shared
+    sizes, size_at = np.unique(n, return_inverse=True)
+    counts, count_at = np.unique(c, return_inverse=True)
+    shared, place = np.unique(size_at.reshape(-1) * max(len(counts), 1) + count_at.reshape(-1), return_inverse=True)
+    at_size, at_count = np.divmod(shared, max(len(counts), 1))
+    size, passes = sizes[at_size], counts[at_count]
     # No pass among k, or no failure.
     absent = passes if measure == "pass_at_k" else size - passes
     both = np.unique(np.concatenate([ks, 2 * ks]))

@@ -154,3 +154,12 @@ def test_callers_arrays_are_not_changed():
     ClusterTotals.from_rows(y, codes, n_clusters=30, groups=groups, n_groups=5, weights=w, bounded=True, binary=False)
     for a, copy in zip((y, codes, groups, w), copies, strict=True):
         assert_array_equal(a, copy)
+
+
+def test_some_groups_are_those_groups():
+    t = ClusterTotals.from_sums([[1, 0], [2, 3], [0, 1], [1, 1]], [[2, 0], [3, 3], [1, 1], [4, 5]])
+    part = t.some(1, 3)
+    assert (part.shape, part.n_groups, part.n_clusters.tolist()) == ((2,), 2, [2, 2])
+    assert part.s.tolist() == [2, 3, 0, 1]
+    assert part.one(1).s.tolist() == t.one(2).s.tolist() == [0, 1]
+    assert t.some(0, 1).m.tolist() == [2]
