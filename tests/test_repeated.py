@@ -199,6 +199,37 @@ def test_order_of_rows_does_not_matter(code):
     pd.testing.assert_frame_equal(got, want, rtol=1e-9)
 
 
+@quiet
+@settings(max_examples=10)
+@given(st.integers(0, 2**31), st.sampled_from([None, "cluster"]))
+def test_all_pass_is_the_mirror_of_none_fails(seed, cluster):
+    rows = made(25, seed, n_clusters=6)
+    ask = {"item": "item", "cluster": cluster, "too_few": "omit", "rng": 1}
+    hat = rows.evalci.pass_hat_k([1, 2, 3], **ask)
+    at = rows.assign(score=1 - rows["score"]).evalci.pass_at_k([1, 2, 3], **ask)
+    for low, high in (("estimate", "estimate"), ("ci_low", "ci_high"), ("simultaneous_low", "simultaneous_high")):
+        assert_allclose(hat[low], 1 - at[high], atol=1e-9)
+        assert_allclose(hat[high], 1 - at[low], atol=1e-9)
+    for name in ("std_error", "sample_share", "icc", "n_eff"):
+        assert_allclose(hat[name], at[name], rtol=1e-6, atol=1e-9)
+
+
+@quiet
+@settings(max_examples=10)
+@given(st.integers(0, 2**31))
+def test_more_samples_pass_sooner_and_fail_sooner(seed):
+    rows = made(20, seed, uneven=False)
+    ask = {"item": "item", "cluster": "cluster", "rng": 1}
+    at, hat = rows.evalci.pass_at_k([1, 2, 4, 6], **ask), rows.evalci.pass_hat_k([1, 2, 4, 6], **ask)
+    best = rows.evalci.best_of_k([1, 2, 4, 6], **ask)
+    assert (np.diff(at["estimate"]) >= -1e-12).all()
+    assert (np.diff(hat["estimate"]) <= 1e-12).all()
+    assert_allclose(at["estimate"][0], rows["score"].mean())
+    assert_allclose(hat["estimate"][0], rows["score"].mean())
+    numbers = ["estimate", "ci_low", "ci_high", "simultaneous_low", "simultaneous_high", "sample_share"]
+    assert_allclose(best[numbers], at[numbers], atol=1e-8)
+
+
 def test_columns_and_keys(code):
     code["model"] = code["model"].astype("category")
     got = code.evalci.pass_at_k(np.array([1, 2]), item="item", by="model", rng=1)
