@@ -3,9 +3,9 @@
     python benchmarks/repeated.py           # about 10 minutes of CPU
     python benchmarks/repeated.py --quick   # seconds; the numbers mean nothing
 
-The rate of an item is normal on the logit scale, with a part that its cluster shares. pass^k of items that pass with probability p is
-1 less pass@k of items that pass with 1 - p, and its interval the mirror image, so that rates near 1 stand for pass^k of rates near
-0. Each cell draws from a seed of its own.
+The rate of an item is normal on the logit scale, with a part that its cluster shares. pass^k of items that pass with probability p
+is 1 less pass@k of items that pass with 1 - p, and its interval the mirror image, so that rates near 1 stand for pass^k of rates
+near 0. Each cell draws from a seed of its own.
 """
 
 from __future__ import annotations

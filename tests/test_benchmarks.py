@@ -63,6 +63,12 @@ def crossed() -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
+def repeated() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("repeated")
+
+
+@pytest.fixture(scope="module")
 def speed() -> Iterator[ModuleType]:
     yield from _load("speed")
 
@@ -405,6 +411,56 @@ def test_the_default_keeps_its_coverage_under_crossed_clusterings(crossed):
     assert own["coverage"].min() >= 0.93
     assert frame.loc[frame["method"] == "cr1", "coverage"].min() < 0.85  # what it is set against
     assert crossed.summary(frame) == crossed.TABLE.read_text(encoding="utf-8")
+
+
+# -- repeated samples --------------------------------------------------------------------------------------------------
+
+
+def test_repeated_law_is_that_of_the_draws(repeated):
+    cell = repeated.Cell("strong", "equal 5", 30, 5, 0.1)
+    mean, true = repeated.law(cell)
+    logit = mean + np.hypot(*repeated.WORLDS["strong"]) * np.random.default_rng(1).standard_normal(400_000)
+    rate = 1 / (1 + np.exp(-logit))
+    np.testing.assert_allclose(true, [(1 - (1 - rate) ** k).mean() for k in repeated.KS], atol=2e-3)
+    assert true[0] == pytest.approx(0.1, abs=1e-9)
+
+
+def test_repeated_intervals_are_those_of_the_accessor(repeated):
+    c, codes = np.array([0, 3, 5, 1, 2, 2, 4, 0, 5, 5]), np.arange(10) // 2
+    rows = pd.DataFrame({"item": np.repeat(np.arange(10), 5), "score": (np.arange(5) < c[:, None]).astype(int).ravel()})
+    rows["cluster"] = codes[rows["item"]]
+    options = repeated.RateOptions(
+        method="auto",
+        df="auto",
+        alternative="two-sided",
+        confidence_level=0.95,
+        n_resamples=999,
+        rng=np.random.SeedSequence(1),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for cluster, given in ((None, None), ("cluster", codes)):
+            ask = {"item": "item", "cluster": cluster, "n_resamples": 999, "rng": np.random.SeedSequence(1)}
+            want = rows.evalci.pass_at_k(repeated.KS, **ask)
+            got = repeated.repeated_columns(repeated.items_of(c, 5, given), "pass_at_k", repeated.KS, "raise", options)
+            for name in ("estimate", "ci_low", "ci_high", "simultaneous_low", "simultaneous_high"):
+                np.testing.assert_array_equal(got[name][0], want[name])
+
+
+def test_repeated_runs(repeated, tmp_path):
+    table = tmp_path / "page.md"
+    repeated.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    assert len(pd.read_csv(tmp_path / "a.csv")) == 6
+    assert "in clusters, much alike | 5" in table.read_text(encoding="utf-8")
+
+
+def test_the_default_keeps_its_coverage_of_repeated_samples(repeated):
+    """The committed run, which is of the grid as it stands."""
+    frame = pd.read_csv(BENCHMARKS / "results" / "repeated.csv")
+    assert {repeated.Cell(*row) for row in frame[repeated.KEYS].itertuples(index=False)} == {c for c, _ in repeated.grid()}
+    assert frame["coverage"].min() >= 0.93
+    assert frame["all_k"].min() >= 0.93
+    assert repeated.summary(frame) == repeated.TABLE.read_text(encoding="utf-8")
 
 
 # -- speed -------------------------------------------------------------------------------------------------------------
