@@ -21,6 +21,7 @@ __all__ = [
     "InformativeSizeWarning",
     "MethodError",
     "MissingClusterError",
+    "MissingExtraError",
     "MissingScoreError",
     "MissingScoreWarning",
     "MixedScaleWarning",
@@ -103,6 +104,10 @@ class SamplesError(EvalCIError):
 
 class MethodError(EvalCIError):
     """An option is unknown, or does not apply to these data."""
+
+
+class MissingExtraError(EvalCIError, ImportError):
+    """An optional package that the call needs is not installed."""
 
 
 class EvalCIWarning(UserWarning):

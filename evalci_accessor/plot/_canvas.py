@@ -1,0 +1,209 @@
+"""The Axes that a picture is drawn on: where it comes from, its ink, its rows and the notes in its margin."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalci_accessor.exceptions import MethodError, MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+# Blue and vermillion after Okabe and Ito, the blue a little lighter: at least 3 : 1 against white and against dark notebooks.
+BLUE, VERMILLION = "#1b7fc0", "#d55e00"
+_GAP = 10.0  # points between the columns of the margin
+_PLOT_WIDTH = 3.6  # inches that are left to the intervals themselves
+_LEGEND = 68  # letters of a line of the legend
+_SMALLEST = 4.0  # points: the smallest letters to which crowded rows shrink
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Note:
+    """A column of the margin: what stands above it, and a text a row."""
+
+    heading: str
+    texts: Sequence[str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Look:
+    """What all pictures share: where they are drawn, how large, and under which title."""
+
+    ax: Any
+    figsize: tuple[float, float] | None
+    title: str | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Canvas:
+    """An Axes, and whether its figure is ours to size."""
+
+    ax: Axes
+    sizable: bool
+
+    @property
+    def ink(self) -> Any:
+        """The colour in which this Axes writes, whatever style is in force by now."""
+        return self.ax.xaxis.label.get_color()
+
+
+def check_look(look: Look) -> None:
+    """Refuse what cannot be drawn on, before anything is drawn."""
+    try:
+        from matplotlib.axes import Axes
+    except ImportError as error:
+        raise MissingExtraError(
+            "Plots need matplotlib, which is not installed. Install it with: pip install 'evalci-accessor[plot]'"
+        ) from error
+    if look.ax is None:
+        return
+    if not isinstance(look.ax, Axes):
+        raise MethodError(
+            f"ax= must be a matplotlib Axes; got {type(look.ax).__name__}. Where plt.subplots gives an array of them, pass one of these."
+        )
+    if look.figsize is not None:
+        raise MethodError("figsize= is the size of a new figure, and ax= is part of one that exists; leave one of them out.")
+
+
+def open_canvas(look: Look) -> Canvas:
+    """The caller's Axes, or that of a new figure, as pandas and xarray have it."""
+    if look.ax is not None:
+        return Canvas(ax=look.ax, sizable=False)
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots(figsize=look.figsize, layout="constrained")
+    return Canvas(ax=ax, sizable=look.figsize is None)
+
+
+def places(headings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Where rows and the headings above them stand, counted from the top; row 0 is left to the notes' own headings."""
+    begins = np.array([bool(text) for text in headings])
+    rows = 1 + np.arange(len(headings)) + np.cumsum(begins)
+    return rows.astype(np.float64), rows[begins].astype(np.float64) - 1
+
+
+def set_rows(canvas: Canvas, labels: Sequence[str], headings: Sequence[str], notes: Sequence[Note], *, legend: int) -> None:
+    """Name the rows, write the margin, and give the figure the size that they need."""
+    ax = canvas.ax
+    at, above = places(headings)
+    titles = [text for text in headings if text]
+    last = at[-1]
+    ax.set_yticks([*at, *above], [*labels, *titles])
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(last + 0.6, 0.4 if not notes else -0.5)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    for row in at[::2]:  # stripes lead the eye from the label to the margin
+        ax.axhspan(row - 0.5, row + 0.5, color=canvas.ink, alpha=0.05, linewidth=0, zorder=0)
+    names = ax.get_yticklabels()
+    for name in names:
+        name.set_parse_math(False)
+    for name in names[len(labels) :]:
+        name.set_fontweight("bold")
+    columns = [_column(ax, note, at) for note in notes]
+    texts = [*names, *(text for column in columns for text in column)]
+    if canvas.sizable:
+        lines = max(text.count("\n") + 1 for text in labels)
+        size = float(names[0].get_fontsize())
+        pitch = size * max(1.9, 1.25 * lines + 0.5) / 72
+        height = pitch * (last + 1.1) + 0.75 + legend * 1.45 * size / 72
+        width = _inches(names) + sum(_inches(column) + _GAP / 72 for column in columns) + _PLOT_WIDTH + 0.4
+        set_size(canvas, width, height)
+    else:
+        _shrink(ax, texts, labels, last)
+    offset = 0.0
+    for column in columns:
+        width = _inches(column) * 72
+        for text in column:
+            text.set_position((offset + _GAP + width, 0))
+        offset += _GAP + width
+
+
+def _column(ax: Axes, note: Note, at: np.ndarray) -> list[Text]:
+    """The texts of a column of the margin, not yet side by side."""
+    shared: dict[str, Any] = {
+        "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "center_baseline",
+        "color": ax.xaxis.label.get_color(), "annotation_clip": False, "parse_math": False, "gid": "note",
+        "fontsize": ax.yaxis.get_ticklabels()[0].get_fontsize(),
+    }  # fmt: skip
+    entries = [(0.0, note.heading), *zip(at, note.texts, strict=True)]
+    return [ax.annotate(text, (1, y), xytext=(0, 0), **shared) for y, text in entries]
+
+
+def _inches(texts: Sequence[Text]) -> float:
+    """Width of the widest."""
+    return max((text.get_window_extent().width / text.get_figure().dpi for text in texts), default=0.0)  # type: ignore[union-attr]
+
+
+def _shrink(ax: Axes, texts: Sequence[Text], labels: Sequence[str], last: float) -> None:
+    """Smaller letters where the caller's Axes has less room for a row than they are high."""
+    lines = max(label.count("\n") + 1 for label in labels)
+    room = ax.get_window_extent().height / ax.get_figure().dpi * 72 / (last + 1.1)  # type: ignore[union-attr]
+    fitting = max(room / (1.25 * lines), _SMALLEST)
+    for text in texts:
+        text.set_fontsize(min(text.get_fontsize(), fitting))
+
+
+def set_size(canvas: Canvas, width: float, height: float) -> None:
+    """Size of a figure of ours, in inches."""
+    canvas.ax.get_figure().set_size_inches(width, height)  # type: ignore[union-attr]
+
+
+def set_title(canvas: Canvas, title: str | None) -> None:
+    """The caller's title, above the legend, as written."""
+    if title is None:
+        return
+    ax = canvas.ax
+    legend = ax.get_legend()
+    high = 0.0 if legend is None else legend.get_window_extent().height / ax.get_figure().dpi * 72  # type: ignore[union-attr]
+    ax.set_title(title, pad=high + 8, parse_math=False)
+
+
+def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None) -> None:
+    """The legend above the Axes, where no interval can lie under it."""
+    legend = canvas.ax.legend(
+        handles=list(handles), title=title, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False,
+        alignment="left", labelcolor=canvas.ink,
+    )  # fmt: skip
+    legend.get_title().set_color(canvas.ink)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+        text.set_text(textwrap.fill(text.get_text(), _LEGEND))
+
+
+def widen(ax: Axes, values: Sequence[np.ndarray], held: Sequence[float] = ()) -> tuple[float, float]:
+    """Limits that show all finite values with a little room, and whatever the Axes or those that share its scale show already."""
+    every = np.concatenate([np.asarray(held, dtype=np.float64), *map(np.ravel, values)])
+    every = every[np.isfinite(every)]
+    low, high = (every.min(), every.max()) if every.size else (0.0, 1.0)
+    room = 0.05 * (high - low) or 0.05 * max(abs(high), 1.0)
+    low, high = low - room, high + room
+    if any(one.has_data() for one in ax.get_shared_x_axes().get_siblings(ax)):
+        before = sorted(ax.get_xlim())
+        low, high = min(low, before[0]), max(high, before[1])
+    return float(low), float(high)
+
+
+def set_percent(axis: Axis, unit: str) -> None:
+    """Write the units of an axis in hundredths."""
+
+    def text(value: float, _: Any) -> str:
+        return f"{round(100 * value, 6):g}{unit}".replace("-", "\N{MINUS SIGN}")
+
+    axis.set_major_formatter(text)
+
+
+def open_end(ax: Axes) -> Line2D:
+    """What the legend says of an arrow."""
+    from matplotlib.lines import Line2D
+
+    return Line2D(
+        [], [], color=ax.xaxis.label.get_color(), marker=">", markersize=6, linestyle="none", label="no limit here"
+    )

@@ -1,0 +1,204 @@
+"""Clusters side by side: as high as their rate, as wide as their size, so that the area is the overall mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.plot import _words
+from evalci_accessor.plot._canvas import (
+    BLUE,
+    VERMILLION,
+    Canvas,
+    Look,
+    check_look,
+    open_canvas,
+    set_legend,
+    set_percent,
+    set_title,
+)
+from evalci_accessor.plot._frame import RATE, Labels, Result, Rows, read, words
+from evalci_accessor.plot._intervals import in_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+DOMINANT = 0.25  # share from which DominantClusterWarning speaks
+SOURCE = "proportion_ci(by=cluster)"
+_LETTERS = 32  # of a name under a bar
+_BORDERED = 4.0  # points: the narrowest clusters that have a line between them
+_NEEDED = ("estimate", "n")
+
+
+def clusters(
+    rates: Result,
+    *,
+    overall: Result | None = None,
+    label: Labels | None = None,
+    percent: bool | None = None,
+    title: str | None = None,
+    figsize: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Each cluster's rate and size, least rate first.
+
+    Parameters
+    ----------
+    rates : DataFrame or Dataset
+        A row a cluster, with ``estimate`` and ``n``, as ``proportion_ci(by=cluster)`` gives them. A column ``weight`` stands in for
+        ``n`` if it is there.
+    overall : DataFrame or Dataset, optional
+        A result of one row, as of `cluster_ci`: its estimate and its interval are drawn across the clusters.
+    label : label or list of labels, optional
+        The column that names the clusters; by default those before the result's own.
+    percent : bool, optional
+        Whether the scores are rates, written in per cent; by default if all numbers lie in [0, 1].
+    title, figsize, ax
+        As in `forest`.
+
+    Returns
+    -------
+    Axes
+        What was drawn on: items along x, scores along y.
+
+    Raises
+    ------
+    EvalCIError
+        As in `forest`, each a class of its own.
+
+    Notes
+    -----
+    A cluster is as wide as it has items, so the area under the steps is the overall mean. Clusters are named where the
+    name fits, and in the legend the largest is, which is said to dominate if it holds over a quarter of the items.
+
+    Examples
+    --------
+    >>> from evalci_accessor import datasets, plot
+    >>> atlas = datasets.load_rag_eval().query("model == 'atlas'")
+    >>> ax = plot.clusters(atlas.evalci.proportion_ci(by="doc_id"), overall=atlas.evalci.cluster_ci("doc_id"))
+    >>> ax.get_xlabel()
+    '200 items in 40 clusters of doc_id, 5 each'
+    """
+    look = Look(ax=ax, figsize=figsize, title=title)
+    check_look(look)
+    rows = read(rates, _NEEDED, "clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
+    across = None if overall is None else read(
+        overall, RATE, "clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
+    )  # fmt: skip
+    if across is not None and len(across.frame) != 1:
+        raise MethodError(f"overall= must have one row, that of all clusters together; it has {len(across.frame)}.")
+    rate, size = rows.numbers("estimate"), rows.numbers("weight" if "weight" in rows.frame else "n")
+    if np.isnan(rate).any() or not (size > 0).all():
+        raise MethodError("plot.clusters needs an estimate and a size above 0 of every cluster; some are missing or 0.")
+    limits = [across.numbers(name) for name in RATE] if across is not None else []
+    is_rate = in_unit(rate, *limits) if percent is None else percent
+    names = _names(rows)
+    labels = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in names]
+    canvas = open_canvas(look)
+    ax = canvas.ax
+    edges = np.concatenate([[0.0], np.cumsum(size)])
+    ax.stairs(rate, edges, fill=True, color=BLUE, alpha=0.28, linewidth=0, zorder=2, gid="clusters")
+    ax.stairs(rate, edges, baseline=None, color=BLUE, linewidth=1.6, zorder=3, gid="rates")
+    if len(limits):
+        ax.axhspan(limits[1][0], limits[2][0], color=canvas.ink, alpha=0.12, linewidth=0, zorder=1, gid="interval")
+        ax.axhline(limits[0][0], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), zorder=4, gid="estimate")
+    largest = int(np.argmax(size))
+    uneven = size.max() > size.min()
+    if uneven:
+        start, stop = edges[largest : largest + 2]
+        ax.fill_between(
+            [start, stop], [rate[largest]] * 2, facecolor="none", edgecolor=VERMILLION, hatch="////", linewidth=0, zorder=2.6,
+            gid="largest",
+        )  # fmt: skip
+        ax.plot([start, stop], [rate[largest]] * 2, color=VERMILLION, linewidth=3.5, solid_capstyle="butt", zorder=5)
+    ax.set_xlim(0, edges[-1])
+    bottom, top = min(0.0, *rate, *np.ravel(limits)), 1.0 if is_rate else max(*rate, *np.ravel(limits))
+    ax.set_ylim(bottom - 0.03 * (top - bottom), top + 0.03 * (top - bottom))
+    ax.spines[["top", "right"]].set_visible(False)
+    handles = _handles(canvas, rows, names, across, rate, size, largest if uneven else None, percent=is_rate)
+    if canvas.sizable:
+        letter = float(ax.xaxis.label.get_fontsize()) / 72
+        height = 3.2 + letter * (1.5 * len(handles) + 0.6 * max(map(len, labels)))
+        set_size(canvas, min(max(7.0, 0.24 * len(size) + 1.0), 11.0), height)
+    _name(canvas, labels, edges)
+    if _points(canvas, size).min() > _BORDERED:
+        ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
+    set_legend(canvas, handles)
+    set_title(canvas, title)
+    if is_rate:
+        set_percent(ax.yaxis, " %")
+    ax.set_ylabel("rate" if is_rate else "mean score")
+    ax.set_xlabel(_told(rows, size), parse_math=False)
+    return ax
+
+
+def _names(rows: Rows) -> list[str]:
+    """The clusters' names; of one column, which the axis names, the values alone."""
+    return rows.texts(rows.keys[0]) if len(rows.keys) == 1 else [label.replace("\n", " ") for label in rows.labels]
+
+
+def _points(canvas: Canvas, size: np.ndarray) -> np.ndarray:
+    """Widths on paper."""
+    inches = canvas.ax.get_window_extent().width / canvas.ax.get_figure().dpi  # type: ignore[union-attr]
+    return np.asarray(72 * inches * size / size.sum())
+
+
+def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
+    """Name the clusters that are wide enough for it; if none is, the axis counts items."""
+    ax = canvas.ax
+    width, high = _points(canvas, np.diff(edges)), float(ax.xaxis.get_ticklabels()[0].get_fontsize())
+    long = np.array([0.7 * high * len(label) for label in labels])
+    fits = np.flatnonzero(width > 1.3 * high)
+    if len(fits):
+        centres = (edges[:-1] + edges[1:]) / 2
+        upright = 0 if (long < width).all() else 90
+        ax.set_xticks(centres[fits], [labels[i] for i in fits], rotation=upright, parse_math=False)
+        ax.tick_params(axis="x", length=0)
+
+
+def _handles(
+    canvas: Canvas,
+    rows: Rows,
+    names: list[str],
+    across: Rows | None,
+    rate: np.ndarray,
+    size: np.ndarray,
+    largest: int | None,
+    *,
+    percent: bool,
+) -> list[Line2D | Patch]:
+    """What the legend says: the clusters, all of them together, and the largest by its name."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    unit = " %" if percent else ""
+    handles: list[Line2D | Patch] = [Patch(facecolor=(BLUE, 0.28), edgecolor=BLUE, label="each cluster")]
+    if across is not None:
+        text = _words.interval(*(across.numbers(name)[0] for name in RATE), percent=percent)
+        level, method = _words.level(across.only("confidence_level")), across.only("method")
+        told = f"all clusters: {text}{unit}" + (f" ({level}interval{f', {method}' if method else ''})")
+        handles.append(Line2D([], [], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), label=told))
+    if largest is not None:
+        share = size[largest] / size.sum()
+        what = "weight" if "weight" in rows.frame else "items"
+        told = (
+            f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of the {what}, "
+            f"{_words.number(float(rate[largest]), percent=percent)}{unit}"
+        )
+        handles.append(Patch(facecolor="none", edgecolor=VERMILLION, hatch="////", label=told))
+    return handles
+
+
+def _told(rows: Rows, size: np.ndarray) -> str:
+    """What lies along the axis."""
+    items = _words.counts(np.array([rows.numbers("n").sum()]))[0]
+    of = f" of {words(rows.keys[0])}" if len(rows.keys) == 1 else ""
+    weighted = "weight" in rows.frame
+    same = f", {_words.counts(size[:1])[0]} each" if not weighted and size.max() == size.min() else (
+        f", each as wide as its {'weight' if weighted else 'items'}"
+    )  # fmt: skip
+    return f"{items} items in {len(size):,} clusters{of}{same}"

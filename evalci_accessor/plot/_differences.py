@@ -1,0 +1,218 @@
+"""Differences of pairs: a row a pair, its own interval thick, that which holds for all pairs together thin."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalci_accessor.plot import _words
+from evalci_accessor.plot._canvas import (
+    BLUE,
+    VERMILLION,
+    Look,
+    Note,
+    check_look,
+    open_canvas,
+    open_end,
+    places,
+    set_legend,
+    set_percent,
+    set_rows,
+    set_title,
+    widen,
+)
+from evalci_accessor.plot._frame import DIFFERENCE, MINUS, Labels, Result, Rows, names, read
+from evalci_accessor.plot._intervals import Pen, draw, in_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+_OWN = Pen(color=BLUE, width=4.5, cap=0, gid="interval")
+_TOGETHER = Pen(color=BLUE, width=1.2, cap=8, gid="simultaneous")
+_PAIR = "\0pair"  # no column of a result is called so
+_POINT: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 7, "markeredgewidth": 1.6, "color": BLUE}
+_FAINT = 0.3
+SOURCE = "compare or diff_ci"
+
+
+def differences(
+    result: Result,
+    *,
+    label: Labels | None = None,
+    group: Hashable = None,
+    sort_by: Hashable = None,
+    ascending: bool = False,
+    notes: bool = True,
+    percent: bool | None = None,
+    title: str | None = None,
+    figsize: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Differences between systems with their intervals, a row a pair.
+
+    Parameters
+    ----------
+    result : DataFrame or Dataset
+        What `compare` or `diff_ci` gave. ``difference``, ``ci_low`` and ``ci_high`` are needed; simultaneous limits, the margin with
+        its verdict, counts and p-values are shown if they are there.
+    label, group
+        As in `forest`. By default a row is called after its two systems, first minus second.
+    sort_by : label, optional
+        The column by which rows are sorted, within their group; by default they stay as they are, most evidence first in `compare`.
+    ascending : bool, default False
+        Whether the least stands at the top.
+    notes : bool, default True
+        Whether numbers stand in the right margin: the difference, how many items only the first and only the second passed,
+        items and clusters, and the p-value or the verdict.
+    percent : bool, optional
+        Whether the scores are rates, whose differences are written in percentage points; by default if all numbers lie in [-1, 1].
+    title, figsize, ax
+        As in `forest`.
+
+    Returns
+    -------
+    Axes
+        What was drawn on, in the units of the scores.
+
+    Raises
+    ------
+    EvalCIError
+        As in `forest`, each a class of its own.
+
+    Notes
+    -----
+    Nothing is computed. The thick line is each pair's own interval, the thin one that which holds for all pairs together. A full
+    point says that a claim can be made: there is a verdict, as `diff_ci` gives it, or else the simultaneous interval leaves out zero
+    (the pair's own, if there is no other). The margin is a band around zero.
+
+    Examples
+    --------
+    >>> from evalci_accessor import datasets, plot
+    >>> df = datasets.load_rag_eval()
+    >>> ax = plot.differences(df.evalci.compare("model", item="item", cluster="doc_id", rng=1))
+    >>> ax.get_xlabel(), len(ax.get_yticklabels())
+    ('difference, percentage points', 3)
+    """
+    look = Look(ax=ax, figsize=figsize, title=title)
+    check_look(look)
+    rows = read(result, DIFFERENCE, "differences", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending)
+    labels = rows.labels if label is not None else _pairs(rows, group)
+    point, low, high = (rows.numbers(name) for name in DIFFERENCE)
+    wide = [rows.numbers(name) for name in ("simultaneous_low", "simultaneous_high")]
+    margin = rows.numbers("margin")
+    rates = in_unit(point, low, high, *wide, low=-1.0) if percent is None else percent
+    bounds = (-1.0, 1.0) if rates else (-np.inf, np.inf)
+    canvas = open_canvas(look)
+    ax = canvas.ax
+    ax.set_xlim(*widen(ax, [point, low, high, *wide, margin, -margin], held=(0.0,)))
+    y, _ = places(rows.headings)
+    banded = margin > 0
+    for row, size in zip(y[banded], margin[banded], strict=True):
+        ax.fill_betweenx(
+            [row - 0.5, row + 0.5], -size, size, color=VERMILLION, alpha=_FAINT, linewidth=0, zorder=1, gid="margin"
+        )
+    for side in (-margin, margin):
+        ax.vlines(
+            side[banded], y[banded] - 0.5, y[banded] + 0.5, colors=VERMILLION, linewidth=0.8, linestyle=":", zorder=1.2
+        )
+    ax.vlines(0, 0.5, y[-1] + 0.5, colors=[canvas.ink], linewidth=1, zorder=1.5, gid="zero")
+    together = ~np.isnan(wide[0])
+    arrows = draw(ax, y, point, low, high, bounds, _OWN, zorder=3)
+    if together.any():
+        some_y, some_point, lower, upper = (each[together] for each in (y, point, *wide))
+        arrows |= draw(ax, some_y, some_point, lower, upper, bounds, _TOGETHER, zorder=2.5)
+    claim = _claims(rows, low, high, wide)
+    for is_full, face in ((True, BLUE), (False, ax.get_facecolor())):
+        at = claim == is_full
+        ax.plot(point[at], y[at], **_POINT, markerfacecolor=face, zorder=4, gid="difference")
+    handles = _handles(rows, ax, claims=claim, together=bool(together.any()), banded=bool(banded.any()), arrows=arrows)
+    set_rows(canvas, labels, rows.headings, _notes(rows, percent=rates) if notes else [], legend=len(handles))
+    set_legend(canvas, handles)
+    set_title(canvas, title)
+    if rates:
+        set_percent(ax.xaxis, "")
+    ax.set_xlabel("difference, percentage points" if rates else "difference")
+    return ax
+
+
+def _sides(rows: Rows) -> tuple[Hashable, Hashable] | None:
+    """The columns that name the two systems of a pair."""
+    for first in rows.keys:
+        second = f"{str(first).removesuffix('_a')}_b"
+        if str(first).endswith("_a") and second in rows.keys:
+            return first, second
+    return None
+
+
+def _pairs(rows: Rows, group: Hashable) -> list[str]:
+    """Labels with the pair as a difference."""
+    sides = _sides(rows)
+    if sides is None:
+        return rows.labels
+    pairs = [f"{a}{MINUS}{b}" for a, b in zip(*(rows.texts(side) for side in sides), strict=True)]
+    others = [key for key in rows.keys if key not in (*sides, group)]
+    return names(rows.frame.assign(**{_PAIR: pairs}), [*others, _PAIR])
+
+
+def _claims(rows: Rows, low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
+    """Rows of which something can be claimed."""
+    if "verdict" in rows.frame:
+        return np.array([text != "inconclusive" for text in rows.texts("verdict")])
+    lower, upper = (np.where(np.isnan(each), own, each) for each, own in zip(wide, (low, high), strict=True))
+    return np.asarray((lower > 0) | (upper < 0))
+
+
+def _notes(rows: Rows, *, percent: bool) -> list[Note]:
+    limits = zip(*(rows.numbers(name).tolist() for name in DIFFERENCE), strict=True)
+    heading = "points" if percent else "difference"
+    columns = [Note(heading=heading, texts=[_words.interval(*three, percent=percent, signed=True) for three in limits])]
+    only = [rows.numbers(name) for name in ("only_a", "only_b")]
+    if not np.isnan(only).all():
+        sides = zip(*map(_words.counts, only), strict=True)
+        columns.append(Note(heading="only 1st : 2nd", texts=[" : ".join(pair) for pair in sides]))
+    for name, shown in (("n_pairs", "items"), ("n_clusters", "clusters")):
+        clustered = name != "n_clusters" or any(rows.texts("cluster") or ["yes"])
+        if name in rows.frame and clustered:
+            columns.append(Note(heading=shown, texts=_words.counts(rows.numbers(name))))
+    if "verdict" in rows.frame:
+        columns.append(Note(heading="verdict", texts=rows.texts("verdict")))
+    elif "pvalue_adj" in rows.frame:
+        how = rows.only("correction")
+        columns.append(
+            Note(heading=f"p ({how})" if how else "p, adjusted", texts=_words.pvalues(rows.numbers("pvalue_adj")))
+        )
+    return columns
+
+
+def _handles(
+    rows: Rows, ax: Axes, *, claims: np.ndarray, together: bool, banded: bool, arrows: bool
+) -> list[Line2D | Patch]:
+    """What the legend says of each kind of line."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    level = _words.level(rows.only("confidence_level"))
+    clusters = [text for text in rows.texts("cluster") if text]
+    said = f", clustered by {_words.few(clusters)}" if clusters else ""
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], color=BLUE, linewidth=_OWN.width, label=f"{level}interval of each pair{said}")
+    ]
+    if together:
+        label = f"{level}interval for all pairs together"
+        handles.append(Line2D([], [], color=BLUE, linewidth=_TOGETHER.width, label=label))
+    if "verdict" in rows.frame:
+        said_full, said_empty = "verdict", "inconclusive"
+    else:
+        said_full, said_empty = ("zero left out", "zero within") if not together else (
+            "zero left out (all pairs together)", "zero within (all pairs together)"
+        )  # fmt: skip
+    for is_full, face, label in ((True, BLUE, said_full), (False, ax.get_facecolor(), said_empty)):
+        if (claims == is_full).any():
+            handles.append(Line2D([], [], **_POINT, markerfacecolor=face, label=label))
+    if banded:
+        handles.append(Patch(color=VERMILLION, alpha=_FAINT, label="margin"))
+    return [*handles, *([open_end(ax)] if arrows else [])]

@@ -1,0 +1,223 @@
+"""A result as the rows of a picture: which columns it needs, what each row is called, in which order they stand."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from evalci_accessor._warn import examples, plain
+from evalci_accessor.exceptions import AmbiguousNameError, ColumnNotFoundError, MethodError, ScoreTypeError
+
+Result: TypeAlias = pd.DataFrame | xr.Dataset
+Labels: TypeAlias = Hashable | Sequence[Hashable]
+
+RATE = ("estimate", "ci_low", "ci_high")
+DIFFERENCE = ("difference", "ci_low", "ci_high")
+LINE = 60  # letters of a label before it is broken
+MINUS = " \N{MINUS SIGN} "  # between the two systems of a pair
+# What tells rows of one key apart, where results were concatenated.
+_APART = ("k", "measure", "cluster", "method", "confidence_level")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """The rows of a picture, from the top.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The result in the order in which it is drawn.
+    labels : list of str
+        What each row is called.
+    headings : list of str
+        What stands above a row, where a group begins; else empty.
+    keys : list
+        The columns that name the rows.
+    """
+
+    frame: pd.DataFrame
+    labels: list[str]
+    headings: list[str]
+    keys: list[Hashable]
+
+    def numbers(self, name: str) -> np.ndarray:
+        """A column as floats; nan throughout if the result lacks it."""
+        if name not in self.frame:
+            return np.full(len(self.frame), np.nan)
+        return numbers(self.frame, name)
+
+    def texts(self, name: Hashable) -> list[str]:
+        """A column as text; empty if the result lacks it."""
+        return [words(value) for value in self.frame[name]] if name in self.frame else []
+
+    def only(self, name: str) -> str:
+        """The one text of a column, or nothing if the result lacks it or rows differ."""
+        found = set(self.texts(name))
+        return found.pop() if len(found) == 1 else ""
+
+
+def is_result(data: Any, needed: Sequence[str]) -> bool:
+    """Whether a frame or Dataset holds the columns of a result."""
+    held = data.columns if isinstance(data, pd.DataFrame) else getattr(data, "data_vars", ())
+    return all(name in held for name in needed)
+
+
+def tidy(result: Any, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
+    """The result as a frame with its keys first, and their names; ``asked`` is the picture, ``source`` what gives such results."""
+    if isinstance(result, xr.Dataset):
+        frame, keys = _from_dataset(result, needed, asked, source)
+    elif isinstance(result, pd.DataFrame):
+        frame, keys = _from_frame(result, needed, asked, source)
+    else:
+        raise MethodError(
+            f"plot.{asked} draws a result, which is a DataFrame or a Dataset with {_listing(needed)}; got "
+            f"{type(result).__name__}."
+        )
+    if not len(frame):
+        raise MethodError(f"plot.{asked} was given a result without rows, so there is nothing to draw.")
+    return frame, keys
+
+
+def read(
+    result: Any,
+    needed: Sequence[str],
+    asked: str,
+    source: str,
+    *,
+    label: Labels | None,
+    group: Hashable,
+    sort_by: Hashable,
+    ascending: bool,
+) -> Rows:
+    """The rows of a result with their labels, in their order."""
+    frame, keys = tidy(result, needed, asked, source)
+    if label is not None:
+        keys = list(label) if isinstance(label, (list, tuple)) and label not in list(frame.columns) else [label]
+    for option, name in (*(("label", key) for key in keys), ("group", group), ("sort_by", sort_by)):
+        if name is not None and name not in frame.columns:
+            raise ColumnNotFoundError(
+                f"{option}={name!r} is not a column of the result, which has {examples(map(repr, frame.columns), 30)}."
+            )
+    order = np.arange(len(frame))
+    if sort_by is not None:
+        order = frame[sort_by].sort_values(ascending=ascending, kind="stable").index.to_numpy()
+    if group is not None:  # groups stay in the order in which they came
+        order = order[np.argsort(pd.factorize(frame[group].map(words))[0][order], kind="stable")]
+    frame = frame.iloc[order].reset_index(drop=True)
+    headings = [""] * len(frame)
+    if group is not None:
+        titles = [words(value) for value in frame[group]]
+        headings = [title if i == 0 or title != titles[i - 1] else "" for i, title in enumerate(titles)]
+    named = [key for key in keys if key != group]
+    return Rows(frame=frame, labels=names(frame, named), headings=headings, keys=keys)
+
+
+def numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
+    """A column as floats."""
+    try:
+        return frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        shown = examples(repr(plain(value)) for value in frame[name])
+        raise ScoreTypeError(
+            f"The column {name!r} of the result holds no numbers: {shown}. A picture is drawn from the result as the method gave "
+            "it, before it is put into words."
+        ) from error
+
+
+def words(value: Any) -> str:
+    """A key as text in one line."""
+    if value is None or (np.ndim(value) == 0 and pd.isna(value)):
+        return "missing"
+    return " ".join(str(plain(value)).split())
+
+
+def broken(text: str) -> str:
+    """A long label in several lines, of which a pair's second system begins one."""
+    if len(text) <= LINE:
+        return text
+    first, minus, second = text.partition(MINUS)
+    parts = [first, f"{minus}{second}".lstrip()] if minus else [text]
+    return "\n".join(line for part in parts for line in textwrap.wrap(part, LINE + 2))
+
+
+def _named(key: Hashable, value: Any) -> str:
+    """A key's value; numbers and truth values say of what."""
+    text = words(value)
+    if text == "missing" or isinstance(plain(value), (bool, int, float)):
+        return f"{words(key)} = {text}"
+    return text
+
+
+def names(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
+    """What the rows are called by their keys, and by what else tells them apart."""
+    parts = [[_named(key, value) for value in frame[key]] for key in keys]
+    joined = [" · ".join(row) for row in zip(*parts, strict=True)] if parts else ["all"] * len(frame)
+    for name in _APART:
+        if len(set(joined)) == len(joined) or name not in frame or name in keys:
+            continue
+        texts = [_named(name, value) for value in frame[name]]
+        if len(set(texts)) > 1:
+            joined = [" · ".join(pair) for pair in zip(joined, texts, strict=True)]
+    return [broken(name) for name in joined]
+
+
+def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
+    if isinstance(result.columns, pd.MultiIndex):
+        raise AmbiguousNameError(
+            f"plot.{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result as the method "
+            "gave it."
+        )
+    levels = [level for level in result.index.names if level is not None]
+    if levels:
+        result = result.reset_index(level=levels)
+    _refuse_lacking(list(result.columns), needed, asked, source)
+    return result.reset_index(drop=True), _before(list(result.columns), needed)
+
+
+def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
+    _refuse_lacking(list(result.data_vars), needed, asked, source)
+    dims = list(result[needed[0]].dims)
+    pairs = [name for name in result.coords if str(name).endswith(("_a", "_b"))] if needed == DIFFERENCE else []
+    own = [name for name in result.coords if name in (*dims, *pairs)]
+    kept = result.reset_coords([name for name in result.coords if name not in own and name not in result.indexes], drop=True)
+    if not dims:
+        return pd.DataFrame({name: [kept[name].item()] for name in kept.data_vars}), []
+    frame = kept.to_dataframe(dim_order=dims).reset_index()
+    keys = [*(dim for dim in dims if dim in own), *(name for name in pairs if name not in dims)]
+    if pairs and set(pairs) <= set(dims):  # a square has every pair twice, and the empty cells of each system with itself
+        first, second = pairs
+        ends = pd.Series([frozenset(pair) for pair in zip(frame[first], frame[second], strict=True)], index=frame.index)
+        others = [frame[key] for key in keys if key not in pairs]
+        frame = frame[frame[needed[0]].notna()]
+        marks = pd.DataFrame(dict(enumerate([ends, *others]))).loc[frame.index]
+        frame = frame[~marks.duplicated()]
+    return frame[[*keys, *(name for name in frame.columns if name not in keys)]].reset_index(drop=True), keys
+
+
+def _before(columns: list[Hashable], needed: Sequence[str]) -> list[Hashable]:
+    """The keys of a result stand before its own columns."""
+    starts = [i for i, name in enumerate(columns) if name in (*needed, *RATE, *DIFFERENCE, "estimate_a")]
+    return [name for name in columns[: min(starts)] if name != "pair"]
+
+
+def _refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, source: str) -> None:
+    lacking = [name for name in needed if name not in columns]
+    if lacking:
+        raise ColumnNotFoundError(
+            f"plot.{asked} draws a result of {source}, which has the columns {_listing(needed)}. Not there: "
+            f"{_listing(lacking)}; the columns are {examples(map(repr, columns), 20)}."
+        )
+    twice = [name for name in needed if columns.count(name) > 1]
+    if twice:
+        raise AmbiguousNameError(f"plot.{asked} was given a result with {columns.count(twice[0])} columns {twice[0]!r}.")
+
+
+def _listing(names: Sequence[Any]) -> str:
+    listed = [repr(name) for name in names]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
