@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Literal, TypeAlias
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 NanPolicy: TypeAlias = Literal["raise", "omit"]
 ProportionMethod: TypeAlias = Literal["wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
+NaiveMethod: TypeAlias = Literal["auto", "wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
 ClusterMethod: TypeAlias = Literal[
     "auto",
     "icc_averaged",
@@ -60,4 +62,5 @@ Correction: TypeAlias = Literal["bonferroni", "holm", "hochberg", "bh", "by", "n
 Unmatched: TypeAlias = Literal["raise", "drop"]
 Layout: TypeAlias = Literal["pair", "square"]
 TooFew: TypeAlias = Literal["raise", "omit"]
+Labels: TypeAlias = Hashable | Sequence[Hashable]
 RepeatedMeasure: TypeAlias = Literal["pass_at_k", "pass_hat_k", "best_of_k"]

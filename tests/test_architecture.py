@@ -14,12 +14,15 @@ import pytest
 import xarray as xr
 
 import evalci_accessor
-from evalci_accessor import datasets, exceptions, stats
+from evalci_accessor import datasets, exceptions, plot, stats
 
 PACKAGE = Path(evalci_accessor.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = {"scipy.stats", "scipy.optimize", "statsmodels", "matplotlib", "dask", "numba"}
 ACCESSORS = tuple(type(obj.evalci) for obj in (pd.DataFrame(), pd.Series(dtype=float), xr.Dataset(), xr.DataArray()))
+
+
+PLOTS = tuple(accessor.plot for accessor in ACCESSORS)
 
 
 def names(files):
@@ -103,7 +106,7 @@ def test_importing_loads_nothing_heavy():
 
 
 def accessor_methods():
-    for accessor in ACCESSORS:
+    for accessor in (*ACCESSORS, *PLOTS):
         for base in accessor.__mro__[:-1]:  # what it inherits too
             tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(base))).body[0]
             for node in tree.body:
@@ -127,11 +130,11 @@ def test_accessor_methods_are_thin(node):
 
 def public():
     """Everything that a user reaches by a public name, with its name."""
-    for accessor in ACCESSORS:
+    for accessor in (*ACCESSORS, *PLOTS):
         methods = inspect.getmembers(accessor, inspect.isfunction)
         yield from ((f"{accessor.__name__}.{n}", f) for n, f in methods if not n.startswith("_"))
     yield "evalci", evalci_accessor.evalci
-    for module in (stats, datasets):
+    for module in (stats, datasets, plot):
         listed = getattr(module, "__all__", None) or [n for n in vars(module) if n.startswith("load_")]
         yield from ((n, vars(module)[n]) for n in listed if inspect.isfunction(vars(module)[n]))
 
@@ -180,6 +183,26 @@ def test_errors_show_their_message_as_written():
 
 REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k"]
 METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", *REPEATED]
+
+
+PICTURES = ["forest", "clusters", "differences"]
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_pictures_have_the_options_of_their_method(picture):
+    """The data and options of the one method that is called, and those of the drawing, with the same defaults."""
+    method = {"forest": "cluster_ci", "clusters": "cluster_ci", "differences": "compare"}[picture]
+    drawing = inspect.signature(getattr(plot, picture)).parameters
+    for accessor, pictures in zip(ACCESSORS, PLOTS, strict=True):
+        own = inspect.signature(getattr(pictures, picture)).parameters
+        asked = {name: p for name, p in inspect.signature(getattr(accessor, method)).parameters.items() if name != "layout"}
+        without = {"by"} if picture == "clusters" else set()  # one picture is of one group
+        assert set(own) - set(drawing) - {"naive", "overall"} == set(asked) - without
+        for name, p in own.items():
+            if name in drawing and name not in ("naive", "overall"):
+                assert p.default == drawing[name].default, (accessor, name)
+            elif name in asked and asked[name].default is not inspect.Parameter.empty:
+                assert p.default == asked[name].default, (accessor, name)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -8,7 +8,9 @@ from evalci_accessor import _pandas
 from evalci_accessor._options import RateOptions
 from evalci_accessor._pandas.crosscheck_accessor import CrosscheckFrameMethods
 from evalci_accessor._pandas.paired_accessor import PairedFrameMethods, Spec, Specs
+from evalci_accessor._pandas.plot_accessor import FramePlots
 from evalci_accessor._pandas.repeated_accessor import RepeatedFrameMethods
+from evalci_accessor._plots import Plots
 from evalci_accessor._typing import (
     Alternative,
     ClusterMethod,
@@ -21,6 +23,8 @@ from evalci_accessor._typing import (
 
 class DataFrameAccessor(PairedFrameMethods, CrosscheckFrameMethods, RepeatedFrameMethods):
     """Honest intervals for a frame with one row a score: ``df.evalci``."""
+
+    plot = Plots(FramePlots)
 
     def __init__(self, obj: pd.DataFrame) -> None:
         self._obj = obj

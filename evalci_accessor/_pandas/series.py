@@ -10,7 +10,9 @@ from evalci_accessor import _pandas
 from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
 from evalci_accessor._pandas.crosscheck_accessor import CrosscheckSeriesMethods
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._pandas.plot_series import SeriesPlots
 from evalci_accessor._pandas.repeated_series import RepeatedSeriesMethods
+from evalci_accessor._plots import Plots
 from evalci_accessor._typing import (
     Alternative,
     Claim,
@@ -29,6 +31,8 @@ from evalci_accessor._typing import (
 
 class SeriesAccessor(CrosscheckSeriesMethods, RepeatedSeriesMethods):
     """Honest intervals for a Series of scores: ``s.evalci``."""
+
+    plot = Plots(SeriesPlots)
 
     def __init__(self, obj: pd.Series) -> None:
         self._obj = obj

@@ -6,6 +6,7 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import RateOptions
+from evalci_accessor._plots import Plots
 from evalci_accessor._typing import (
     Alternative,
     ClusterMethod,
@@ -17,11 +18,14 @@ from evalci_accessor._typing import (
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDatasetMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import PairedDatasetMethods, Spec, Specs
+from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.repeated_accessor import RepeatedDatasetMethods
 
 
 class DatasetAccessor(PairedDatasetMethods, CrosscheckDatasetMethods, RepeatedDatasetMethods):
     """Honest intervals for a cube of scores: ``ds.evalci``."""
+
+    plot = Plots(DatasetPlots)
 
     def __init__(self, obj: xr.Dataset) -> None:
         self._obj = obj

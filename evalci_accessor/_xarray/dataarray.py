@@ -8,6 +8,7 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
+from evalci_accessor._plots import Plots
 from evalci_accessor._typing import (
     Alternative,
     Claim,
@@ -26,11 +27,14 @@ from evalci_accessor._typing import (
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDataArrayMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._xarray.plot_dataarray import DataArrayPlots
 from evalci_accessor._xarray.repeated_dataarray import RepeatedDataArrayMethods
 
 
 class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods):
     """Honest intervals for an array of scores: ``da.evalci``."""
+
+    plot = Plots(DataArrayPlots)
 
     def __init__(self, obj: xr.DataArray) -> None:
         self._obj = obj

@@ -67,7 +67,7 @@ def check_look(look: Look) -> None:
         return
     if not isinstance(look.ax, Axes):
         raise MethodError(
-            f"ax= must be a matplotlib Axes; got {type(look.ax).__name__}. Where plt.subplots gives an array of them, pass one of these."
+            f"ax= must be a matplotlib Axes; got {type(look.ax).__name__}. Of an array of them, as plt.subplots gives, pass one."
         )
     if look.figsize is not None:
         raise MethodError("figsize= is the size of a new figure, and ax= is part of one that exists; leave one of them out.")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from evalci_accessor._sample import Sample
+from evalci_accessor._typing import Labels
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
@@ -17,9 +20,10 @@ from evalci_accessor.plot._canvas import (
     open_canvas,
     set_legend,
     set_percent,
+    set_size,
     set_title,
 )
-from evalci_accessor.plot._frame import RATE, Labels, Result, Rows, read, words
+from evalci_accessor.plot._frame import RATE, Result, Rows, read, words
 from evalci_accessor.plot._intervals import in_unit
 
 if TYPE_CHECKING:
@@ -31,7 +35,7 @@ DOMINANT = 0.25  # share from which DominantClusterWarning speaks
 SOURCE = "proportion_ci(by=cluster)"
 _LETTERS = 32  # of a name under a bar
 _BORDERED = 4.0  # points: the narrowest clusters that have a line between them
-_NEEDED = ("estimate", "n")
+NEEDED = ("estimate", "n")
 
 
 def clusters(
@@ -85,7 +89,7 @@ def clusters(
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     check_look(look)
-    rows = read(rates, _NEEDED, "clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
+    rows = read(rates, NEEDED, "clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
     across = None if overall is None else read(
         overall, RATE, "clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
     )  # fmt: skip
@@ -134,6 +138,14 @@ def clusters(
     ax.set_ylabel("rate" if is_rate else "mean score")
     ax.set_xlabel(_told(rows, size), parse_math=False)
     return ax
+
+
+def of_sample(sample: Sample) -> pd.DataFrame:
+    """The clusters of one group as the frame that `clusters` draws."""
+    t = sample.totals
+    names = pd.Series([sample.cluster_label(int(code)) for code in t.cluster], dtype=object)
+    weight = {"weight": t.m} if t.weighted else {}
+    return pd.DataFrame({str(sample.cluster): names, "estimate": t.s / t.m, "n": t.n, **weight})
 
 
 def _names(rows: Rows) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalci_accessor._typing import Labels
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
     BLUE,
@@ -23,7 +24,7 @@ from evalci_accessor.plot._canvas import (
     set_title,
     widen,
 )
-from evalci_accessor.plot._frame import DIFFERENCE, MINUS, Labels, Result, Rows, names, read
+from evalci_accessor.plot._frame import DIFFERENCE, MINUS, Result, Rows, names, read
 from evalci_accessor.plot._intervals import Pen, draw, in_unit
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def differences(
     Parameters
     ----------
     result : DataFrame or Dataset
-        What `compare` or `diff_ci` gave. ``difference``, ``ci_low`` and ``ci_high`` are needed; simultaneous limits, the margin with
-        its verdict, counts and p-values are shown if they are there.
+        What `compare` or `diff_ci` gave. ``difference``, ``ci_low`` and ``ci_high`` are needed; simultaneous limits, the margin
+        with its verdict, counts and p-values are shown if they are there.
     label, group
         As in `forest`. By default a row is called after its two systems, first minus second.
     sort_by : label, optional
@@ -86,8 +87,8 @@ def differences(
     Notes
     -----
     Nothing is computed. The thick line is each pair's own interval, the thin one that which holds for all pairs together. A full
-    point says that a claim can be made: there is a verdict, as `diff_ci` gives it, or else the simultaneous interval leaves out zero
-    (the pair's own, if there is no other). The margin is a band around zero.
+    point says that a claim can be made: there is a verdict, as `diff_ci` gives it, or else the simultaneous interval leaves out
+    zero (the pair's own, if there is no other). The margin is a band around zero.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from evalci_accessor._typing import Labels
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
@@ -25,7 +26,7 @@ from evalci_accessor.plot._canvas import (
     set_title,
     widen,
 )
-from evalci_accessor.plot._frame import RATE, Labels, Result, Rows, numbers, read, tidy, words
+from evalci_accessor.plot._frame import RATE, Result, Rows, numbers, read, tidy, words
 from evalci_accessor.plot._intervals import Pen, draw, in_unit
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from evalci_accessor._typing import Labels
 from evalci_accessor._warn import examples, plain
 from evalci_accessor.exceptions import AmbiguousNameError, ColumnNotFoundError, MethodError, ScoreTypeError
 
 Result: TypeAlias = pd.DataFrame | xr.Dataset
-Labels: TypeAlias = Hashable | Sequence[Hashable]
 
 RATE = ("estimate", "ci_low", "ci_high")
 DIFFERENCE = ("difference", "ci_low", "ci_high")
@@ -62,12 +62,6 @@ class Rows:
         return found.pop() if len(found) == 1 else ""
 
 
-def is_result(data: Any, needed: Sequence[str]) -> bool:
-    """Whether a frame or Dataset holds the columns of a result."""
-    held = data.columns if isinstance(data, pd.DataFrame) else getattr(data, "data_vars", ())
-    return all(name in held for name in needed)
-
-
 def tidy(result: Any, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
     """The result as a frame with its keys first, and their names; ``asked`` is the picture, ``source`` what gives such results."""
     if isinstance(result, xr.Dataset):
@@ -98,7 +92,8 @@ def read(
     """The rows of a result with their labels, in their order."""
     frame, keys = tidy(result, needed, asked, source)
     if label is not None:
-        keys = list(label) if isinstance(label, (list, tuple)) and label not in list(frame.columns) else [label]
+        columns: list[Hashable] = list(frame.columns)
+        keys = list(label) if isinstance(label, (list, tuple)) and label not in columns else [label]
     for option, name in (*(("label", key) for key in keys), ("group", group), ("sort_by", sort_by)):
         if name is not None and name not in frame.columns:
             raise ColumnNotFoundError(

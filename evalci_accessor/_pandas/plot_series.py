@@ -1,0 +1,230 @@
+"""Pictures of a Series: a signature, a docstring and one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from evalci_accessor import _pandas
+from evalci_accessor._options import CompareOptions, RateOptions
+from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._typing import (
+    Alternative,
+    ClusterMethod,
+    CompareTest,
+    Correction,
+    DegreesOfFreedom,
+    DiffMethod,
+    Labels,
+    NaiveMethod,
+    NanPolicy,
+    Unmatched,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class SeriesPlots:
+    """Pictures of a Series of scores: ``s.evalci.plot``."""
+
+    def __init__(self, obj: pd.Series) -> None:
+        self._obj = obj
+
+    def forest(
+        self,
+        cluster: Specs,
+        *,
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+        naive: NaiveMethod | None = "auto",
+        label: Labels | None = None,
+        group: Hashable = None,
+        sort_by: Hashable = "estimate",
+        ascending: bool = False,
+        notes: bool = True,
+        percent: bool | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Rates with their naive and their honest intervals, a row each.
+
+        Parameters
+        ----------
+        cluster
+            What the items share, as in `SeriesAccessor.cluster_ci`.
+        by, weights, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As in `SeriesAccessor.cluster_ci`, which is called once.
+        naive : {"auto", "wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"} or None
+            The interval for independent items that is drawn beneath, of `proportion_ci`; None draws none. ``"auto"`` is
+            ``"wilson"``, and for scores beyond [0, 1] Student's t.
+        label, group, sort_by, ascending, notes, percent, title, figsize, ax
+            As in `evalci_accessor.plot.forest`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on, in the units of the scores.
+
+        Raises
+        ------
+        EvalCIError
+            As `SeriesAccessor.cluster_ci` and `evalci_accessor.plot.forest`, each a class of its own.
+
+        Examples
+        --------
+        >>> from evalci_accessor import datasets
+        >>> df = datasets.load_rag_eval().set_index(["model", "doc_id", "item"])
+        >>> s = df["score"]
+        >>> ax = s.evalci.plot.forest("doc_id", by="model")
+        >>> [label.get_text() for label in ax.get_yticklabels()]
+        ['boreal', 'atlas', 'cascade']
+        """
+        return _pandas.plots.forest(
+            self._obj, cluster, score=self._obj, by=by, weights=weights, nan_policy=nan_policy, naive=naive,
+            options=RateOptions(
+                method=method, df=df, alternative=alternative, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
+            ),
+            look={
+                "label": label, "group": group, "sort_by": sort_by, "ascending": ascending, "notes": notes, "percent": percent,
+                "title": title, "figsize": figsize, "ax": ax,
+            },
+        )  # fmt: skip
+
+    def clusters(
+        self,
+        cluster: Specs,
+        *,
+        weights: Spec | None = None,
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+        percent: bool | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Each cluster's rate and size, least rate first, with the overall rate and its interval.
+
+        Parameters
+        ----------
+        cluster
+            One clustering, as in `SeriesAccessor.cluster_ci`.
+        weights, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As in `SeriesAccessor.cluster_ci`, which is called once for the overall interval.
+        percent, title, figsize, ax
+            As in `evalci_accessor.plot.clusters`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on: items along x, scores along y.
+
+        Raises
+        ------
+        EvalCIError
+            As `SeriesAccessor.cluster_ci` and `evalci_accessor.plot.clusters`, each a class of its own.
+
+        Examples
+        --------
+        >>> from evalci_accessor import datasets
+        >>> df = datasets.load_rag_eval().set_index(["model", "doc_id", "item"])
+        >>> s = df["score"]
+        >>> ax = s.loc["atlas"].evalci.plot.clusters("doc_id")
+        >>> ax.get_xlabel()
+        '200 items in 40 clusters of doc_id, 5 each'
+        """
+        return _pandas.plots.clusters(
+            self._obj, cluster, score=self._obj, weights=weights, nan_policy=nan_policy, overall=None,
+            options=RateOptions(
+                method=method, df=df, alternative=alternative, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
+            ),
+            look={"percent": percent, "title": title, "figsize": figsize, "ax": ax},
+        )  # fmt: skip
+
+    def differences(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Specs | None = None,
+        sample: Spec | None = None,
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        method: DiffMethod = "auto",
+        test: CompareTest = "auto",
+        correction: Correction = "holm",
+        correction_within: Hashable | Sequence[Hashable] = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+        label: Labels | None = None,
+        group: Hashable = None,
+        sort_by: Hashable = None,
+        ascending: bool = False,
+        notes: bool = True,
+        percent: bool | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Differences of all pairs of systems, with simultaneous intervals behind those of each pair.
+
+        Parameters
+        ----------
+        factor, item, cluster, sample, by, weights, baseline, pairs, method, test, correction, correction_within
+            As in `SeriesAccessor.compare`, which is called once.
+        confidence_level, unmatched, nan_policy, n_resamples, rng
+            As in `SeriesAccessor.compare`.
+        label, group, sort_by, ascending, notes, percent, title, figsize, ax
+            As in `evalci_accessor.plot.differences`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on, in the units of the scores.
+
+        Raises
+        ------
+        EvalCIError
+            As `SeriesAccessor.compare` and `evalci_accessor.plot.differences`, each a class of its own.
+
+        Examples
+        --------
+        >>> from evalci_accessor import datasets
+        >>> df = datasets.load_rag_eval().set_index(["model", "doc_id", "item"])
+        >>> s = df["score"]
+        >>> ax = s.evalci.plot.differences("model", item="item", cluster="doc_id", rng=1)
+        >>> ax.get_xlabel(), len(ax.get_yticklabels())
+        ('difference, percentage points', 3)
+        """
+        return _pandas.plots.differences(
+            self._obj, factor, item=item, cluster=cluster, sample=sample, score=self._obj, by=by, weights=weights,
+            baseline=baseline, pair_list=pairs, correction_within=correction_within, unmatched=unmatched, nan_policy=nan_policy,
+            options=CompareOptions(
+                method=method, test=test, correction=correction, confidence_level=confidence_level, n_resamples=n_resamples,
+                rng=rng,
+            ),
+            look={
+                "label": label, "group": group, "sort_by": sort_by, "ascending": ascending, "notes": notes, "percent": percent,
+                "title": title, "figsize": figsize, "ax": ax,
+            },
+        )  # fmt: skip

@@ -1,0 +1,71 @@
+"""``plot`` on an accessor: pictures of raw scores, or of a result that a method gave."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeGuard, TypeVar, overload
+
+import pandas as pd
+import xarray as xr
+
+from evalci_accessor._options import CompareOptions, RateOptions
+from evalci_accessor._warn import examples
+from evalci_accessor.exceptions import MethodError
+
+
+class _HasObject(Protocol):
+    _obj: Any
+
+
+P = TypeVar("P")
+
+
+class Plots(Generic[P]):
+    """Makes ``accessor.plot`` the pictures of the accessor's object, and of the class the class, as pandas' own ``plot`` is."""
+
+    def __init__(self, pictures: Callable[[Any], P]) -> None:
+        self._pictures = pictures
+
+    @overload
+    def __get__(self, accessor: None, owner: Any) -> Callable[[Any], P]: ...
+    @overload
+    def __get__(self, accessor: _HasObject, owner: Any) -> P: ...
+    def __get__(self, accessor: _HasObject | None, owner: Any) -> Callable[[Any], P] | P:
+        return self._pictures if accessor is None else self._pictures(accessor._obj)
+
+
+def holds_result(data: Any, needed: Sequence[str], score: Any) -> TypeGuard[pd.DataFrame | xr.Dataset]:
+    """Whether the data are a result: they have its columns, and no score."""
+    held = list(getattr(data, "data_vars", getattr(data, "columns", ())))
+    return all(name in held for name in needed) and not (isinstance(score, str) and score in held)
+
+
+def refuse_options(asked: str, method: Callable[..., Any], given: dict[str, Any]) -> None:
+    """A result is drawn as it is: what says how to compute one has no say any more."""
+    defaults = {name: one.default for name, one in inspect.signature(method).parameters.items()}
+    chosen = [name for name, value in given.items() if not _same(value, defaults[name])]
+    if chosen:
+        raise MethodError(
+            f"plot.{asked} was called on a result, whose numbers it draws as they are; {examples(f'{name}=' for name in chosen)} "
+            "would compute them anew. Pass that to the method that gives the result, or call plot on the scores themselves."
+        )
+
+
+def given_options(options: RateOptions | CompareOptions) -> dict[str, Any]:
+    """The options by their names."""
+    return {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
+
+
+def need(asked: str, role: str, value: Any, needed: Sequence[str]) -> None:
+    """Refuse raw scores for which the call does not say enough."""
+    if value is None:
+        raise MethodError(
+            f"plot.{asked} needs {role}= where it is called on scores. (A result is drawn without it, and is told by its columns "
+            f"{', '.join(map(repr, needed))}, which are not all here.)"
+        )
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, (str, int, float)) and value == default)

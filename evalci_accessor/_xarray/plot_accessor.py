@@ -1,0 +1,252 @@
+"""Pictures of a Dataset: a signature, a docstring and one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import xarray as xr
+
+from evalci_accessor import _xarray
+from evalci_accessor._options import CompareOptions, RateOptions
+from evalci_accessor._typing import (
+    Alternative,
+    ClusterMethod,
+    CompareTest,
+    Correction,
+    DegreesOfFreedom,
+    DiffMethod,
+    Labels,
+    NaiveMethod,
+    NanPolicy,
+    Unmatched,
+)
+from evalci_accessor._xarray.dims import Dims
+from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class DatasetPlots:
+    """Pictures of a Dataset of scores, or of a result: ``ds.evalci.plot``."""
+
+    def __init__(self, obj: xr.Dataset) -> None:
+        self._obj = obj
+
+    def forest(
+        self,
+        cluster: Specs | None = None,
+        *,
+        score: Spec = "score",
+        dim: Dims = None,
+        weights: Spec | None = None,
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+        naive: NaiveMethod | xr.Dataset | None = "auto",
+        label: Labels | None = None,
+        group: Hashable = None,
+        sort_by: Hashable = "estimate",
+        ascending: bool = False,
+        notes: bool = True,
+        percent: bool | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Rates with their naive and their honest intervals, a row each.
+
+        Parameters
+        ----------
+        cluster : name, DataArray or list of these
+            What the items share, as in `DatasetAccessor.cluster_ci`. A result is drawn without it.
+        score, dim, weights, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As in `DatasetAccessor.cluster_ci`, which is called once.
+        naive : {"auto", "wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"} or None
+            The interval for independent items that is drawn beneath, of `proportion_ci`; None draws none. ``"auto"`` is
+            ``"wilson"``, and for scores beyond [0, 1] Student's t. On a result: another result with the same keys.
+        label, group, sort_by, ascending, notes, percent, title, figsize, ax
+            As in `evalci_accessor.plot.forest`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on, in the units of the scores.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.cluster_ci` and `evalci_accessor.plot.forest`, each a class of its own.
+
+        Notes
+        -----
+        A Dataset that has variables ``estimate``, ``ci_low`` and ``ci_high``, and no score, is a result, and is drawn as it is:
+        then options of the interval are refused.
+
+        Examples
+        --------
+        >>> from evalci_accessor import datasets
+        >>> ds = datasets.load_rag_eval_cube()
+        >>> ax = ds.evalci.plot.forest("doc_id")
+        >>> [label.get_text() for label in ax.get_yticklabels()]
+        ['boreal', 'atlas', 'cascade']
+        """
+        return _xarray.plots.forest(
+            self._obj, cluster, score=score, dim=dim, weights=weights, nan_policy=nan_policy, naive=naive,
+            options=RateOptions(
+                method=method, df=df, alternative=alternative, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
+            ),
+            look={
+                "label": label, "group": group, "sort_by": sort_by, "ascending": ascending, "notes": notes, "percent": percent,
+                "title": title, "figsize": figsize, "ax": ax,
+            },
+        )  # fmt: skip
+
+    def clusters(
+        self,
+        cluster: Specs | None = None,
+        *,
+        score: Spec = "score",
+        dim: Dims = None,
+        weights: Spec | None = None,
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+        overall: xr.Dataset | None = None,
+        percent: bool | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Each cluster's rate and size, least rate first, with the overall rate and its interval.
+
+        Parameters
+        ----------
+        cluster
+            One clustering, as in `DatasetAccessor.cluster_ci`. A result is drawn without it.
+        score, dim, weights, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As in `DatasetAccessor.cluster_ci`, which is called once for the overall interval.
+        overall : Dataset, optional
+            On a result of one row a cluster: that of all clusters together.
+        percent, title, figsize, ax
+            As in `evalci_accessor.plot.clusters`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on: items along x, scores along y.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.cluster_ci` and `evalci_accessor.plot.clusters`, each a class of its own.
+        DimensionError
+            More than one group would stay: pick one with ``.sel``.
+
+        Notes
+        -----
+        A Dataset that has variables ``estimate`` and ``n``, and no score, is a result, as of `proportion_ci` over clusters,
+        and is drawn as it is: then options of the interval are refused.
+
+        Examples
+        --------
+        >>> from evalci_accessor import datasets
+        >>> ds = datasets.load_rag_eval_cube()
+        >>> ax = ds.sel(model="atlas").evalci.plot.clusters("doc_id")
+        >>> ax.get_xlabel()
+        '200 items in 40 clusters of doc_id, 5 each'
+        """
+        return _xarray.plots.clusters(
+            self._obj, cluster, score=score, dim=dim, weights=weights, nan_policy=nan_policy, overall=overall,
+            options=RateOptions(
+                method=method, df=df, alternative=alternative, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
+            ),
+            look={"percent": percent, "title": title, "figsize": figsize, "ax": ax},
+        )  # fmt: skip
+
+    def differences(
+        self,
+        factor: Spec | None = None,
+        *,
+        item: Specs | None = None,
+        cluster: Specs | None = None,
+        sample: Specs | None = None,
+        score: Spec = "score",
+        dim: Dims = None,
+        weights: Spec | None = None,
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        method: DiffMethod = "auto",
+        test: CompareTest = "auto",
+        correction: Correction = "holm",
+        correction_within: Hashable | Sequence[Hashable] = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+        label: Labels | None = None,
+        group: Hashable = None,
+        sort_by: Hashable = None,
+        ascending: bool = False,
+        notes: bool = True,
+        percent: bool | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Differences of all pairs of systems, with simultaneous intervals behind those of each pair.
+
+        Parameters
+        ----------
+        factor, item, cluster, sample, score, dim, weights, baseline, pairs, method, test, correction, correction_within
+            As in `DatasetAccessor.compare`, which is called once. A result is drawn without them.
+        confidence_level, unmatched, nan_policy, n_resamples, rng
+            As in `DatasetAccessor.compare`.
+        label, group, sort_by, ascending, notes, percent, title, figsize, ax
+            As in `evalci_accessor.plot.differences`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on, in the units of the scores.
+
+        Raises
+        ------
+        EvalCIError
+            As `DatasetAccessor.compare` and `evalci_accessor.plot.differences`, each a class of its own.
+
+        Notes
+        -----
+        A Dataset that has variables ``difference``, ``ci_low`` and ``ci_high``, and no score, is a result, and is drawn as
+        it is: then options of the comparison are refused. For a margin draw what `diff_ci` gives.
+
+        Examples
+        --------
+        >>> from evalci_accessor import datasets
+        >>> ds = datasets.load_rag_eval_cube()
+        >>> ax = ds.evalci.plot.differences("model", cluster="doc_id", rng=1)
+        >>> ax.get_xlabel(), len(ax.get_yticklabels())
+        ('difference, percentage points', 3)
+        """
+        return _xarray.plots.differences(
+            self._obj, factor, item=item, cluster=cluster, sample=sample, score=score, dim=dim, weights=weights,
+            baseline=baseline, pair_list=pairs, correction_within=correction_within, unmatched=unmatched, nan_policy=nan_policy,
+            options=CompareOptions(
+                method=method, test=test, correction=correction, confidence_level=confidence_level, n_resamples=n_resamples,
+                rng=rng,
+            ),
+            look={
+                "label": label, "group": group, "sort_by": sort_by, "ascending": ascending, "notes": notes, "percent": percent,
+                "title": title, "figsize": figsize, "ax": ax,
+            },
+        )  # fmt: skip

@@ -1,0 +1,128 @@
+"""Pictures of cubes: the methods give the numbers, `evalci_accessor.plot` draws them."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from evalci_accessor import plot
+from evalci_accessor._options import CompareOptions, RateOptions
+from evalci_accessor._plots import given_options, holds_result, need, refuse_options
+from evalci_accessor._typing import NaiveMethod, NanPolicy
+from evalci_accessor._warn import examples
+from evalci_accessor._xarray import methods, pairs
+from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named_dims, score_of
+from evalci_accessor._xarray.plot_accessor import DatasetPlots
+from evalci_accessor._xarray.reduce import add_up, read_cells
+from evalci_accessor.exceptions import DimensionError, EvalCIWarning, MethodError, ScoreRangeError
+from evalci_accessor.plot._clusters import NEEDED, of_sample
+from evalci_accessor.plot._frame import DIFFERENCE, RATE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def forest(
+    data: Cube, cluster: Any, *, score: Any, dim: Dims, weights: Any, nan_policy: NanPolicy, naive: Any, options: RateOptions,
+    look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """Estimates with naive and honest intervals, as the accessor's picture of that name."""
+    if holds_result(data, RATE, score):
+        given = {"cluster": cluster, "score": score, "dim": dim, "weights": weights, "nan_policy": nan_policy}
+        refuse_options("forest", DatasetPlots.forest, given | given_options(options))
+        return plot.forest(data, naive=None if isinstance(naive, str) and naive == "auto" else naive, **look)
+    need("forest", "cluster", cluster, RATE)
+    honest = methods.cluster_ci(
+        data, cluster, score=score, dim=dim, weights=weights, nan_policy=nan_policy, options=options
+    )  # fmt: skip
+    beside = _naive(data, honest, score, weights, nan_policy, naive, options)
+    return plot.forest(honest, naive=beside, **look)
+
+
+def clusters(
+    data: Cube, cluster: Any, *, score: Any, dim: Dims, weights: Any, nan_policy: NanPolicy, overall: Any, options: RateOptions,
+    look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """Each cluster's rate and size, as the accessor's picture of that name."""
+    if holds_result(data, NEEDED, score):
+        given = {"cluster": cluster, "score": score, "dim": dim, "weights": weights, "nan_policy": nan_policy}
+        refuse_options("clusters", DatasetPlots.clusters, given | given_options(options))
+        return plot.clusters(data, overall=overall, **look)
+    need("clusters", "cluster", cluster, NEEDED)
+    if overall is not None:
+        raise MethodError("overall= goes with a result; of scores the overall interval is computed.")
+    scores = score_of(data, score)
+    clusterings = clusterings_of(data, cluster, score)
+    if len(clusterings) > 1:
+        raise MethodError(
+            f"plot.clusters shows one clustering, and {len(clusterings)} were named; draw each on an Axes of its own."
+        )
+    reduced = named_dims(scores.array, dim, clusterings[0].array.dims)
+    kept = [d for d in scores.array.dims if d not in reduced]
+    if any(scores.array.sizes[d] != 1 for d in kept):
+        raise DimensionError(
+            f"plot.clusters shows the clusters of one group, and {examples(map(repr, kept))} would stay. Pick one, as with "
+            f".sel({kept[0]}=...), or pool them with dim=."
+        )
+    interval = methods.cluster_ci(
+        data, cluster, score=score, dim=dim, weights=weights, nan_policy=nan_policy, options=options
+    )  # fmt: skip
+    cells = read_cells(scores, reduced, None if weights is None else find(data, weights, "weights"), nan_policy)
+    return plot.clusters(of_sample(add_up(cells, clusterings[0])), overall=interval, **look)
+
+
+def differences(
+    data: Cube, factor: Any, *, item: Any, cluster: Any, sample: Any, score: Any, dim: Dims, weights: Any, baseline: Any,
+    pair_list: Any, correction_within: Any, unmatched: Any, nan_policy: NanPolicy, options: CompareOptions, look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """Differences of all pairs, as the accessor's picture of that name."""
+    if holds_result(data, DIFFERENCE, score):
+        given = {
+            "factor": factor, "item": item, "cluster": cluster, "sample": sample, "score": score, "dim": dim, "weights": weights,
+            "baseline": baseline, "pairs": pair_list, "correction_within": correction_within, "unmatched": unmatched,
+            "nan_policy": nan_policy,
+        }  # fmt: skip
+        refuse_options("differences", DatasetPlots.differences, given | given_options(options))
+        return plot.differences(data, **look)
+    need("differences", "factor", factor, DIFFERENCE)
+    result = pairs.compare(
+        data, factor, item=item, cluster=cluster, sample=sample, score=score, dim=dim, weights=weights, baseline=baseline,
+        pairs=pair_list, correction_within=correction_within, unmatched=unmatched, nan_policy=nan_policy, layout="pair",
+        options=options,
+    )  # fmt: skip
+    return plot.differences(result, **look)
+
+
+def _naive(
+    data: Cube, honest: xr.Dataset, score: Any, weights: Any, nan_policy: NanPolicy, naive: NaiveMethod | None,
+    options: RateOptions,
+) -> xr.Dataset | None:  # fmt: skip
+    """The textbook intervals over the same dims; of scores beyond [0, 1] that of the mean, by Student's t."""
+    if naive is None:
+        return None
+    if not isinstance(naive, str):
+        raise MethodError(
+            "naive= takes a result only where plot.forest is called on one; on scores it is the name of a method."
+        )
+    array = score_of(data, score).array
+    reduced = [d for d in array.dims if d not in honest["estimate"].dims]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvalCIWarning)  # the honest interval said it already
+        try:
+            return methods.proportion_ci(
+                data, score=score, dim=reduced, weights=weights, method="wilson" if naive == "auto" else naive,
+                alternative=options.alternative, confidence_level=options.confidence_level, nan_policy=nan_policy,
+            )  # fmt: skip
+        except ScoreRangeError:
+            if naive != "auto":
+                raise
+        each = dataclasses.replace(options, method="cr1", df="clusters")
+        shape = [array.sizes[d] for d in reduced]
+        cells = xr.DataArray(np.arange(int(np.prod(shape))).reshape(shape), dims=reduced)
+        return methods.cluster_ci(
+            data, cells, score=score, dim=reduced, weights=weights, nan_policy=nan_policy, options=each
+        )  # fmt: skip
