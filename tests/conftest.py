@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +15,7 @@ from hypothesis import settings
 import evalci_accessor
 
 ROOT = Path(__file__).resolve().parent.parent
+os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
 
 settings.register_profile("default", deadline=None, max_examples=40, print_blob=True)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
@@ -53,6 +55,14 @@ def _global_rng_untouched():
     after = np.random.get_state()  # noqa: NPY002
     same = all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
     assert same, "numpy's global random state was used"
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    """Close what a test drew."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

@@ -126,8 +126,8 @@ def clusters(
     handles = _handles(canvas, rows, names, across, rate, size, largest if uneven else None, percent=is_rate)
     if canvas.sizable:
         letter = float(ax.xaxis.label.get_fontsize()) / 72
-        height = 3.2 + letter * (1.5 * len(handles) + 0.6 * max(map(len, labels)))
-        set_size(canvas, min(max(7.0, 0.24 * len(size) + 1.0), 11.0), height)
+        width = letter * min(max(50, 1.7 * len(size) + 10), 80)
+        set_size(canvas, width, 2.2 + letter * (8 + 1.5 * len(handles) + 0.6 * max(map(len, labels))))
     _name(canvas, labels, edges)
     if _points(canvas, size).min() > _BORDERED:
         ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
@@ -144,7 +144,8 @@ def of_sample(sample: Sample) -> pd.DataFrame:
     """The clusters of one group as the frame that `clusters` draws."""
     t = sample.totals
     names = pd.Series([sample.cluster_label(int(code)) for code in t.cluster], dtype=object)
-    weight = {"weight": t.m} if t.weighted else {}
+    # Weights have any scale; here they add up to the items.
+    weight = {"weight": t.m * (t.n.sum() / t.m.sum())} if t.weighted else {}
     return pd.DataFrame({str(sample.cluster): names, "estimate": t.s / t.m, "n": t.n, **weight})
 
 
@@ -154,16 +155,16 @@ def _names(rows: Rows) -> list[str]:
 
 
 def _points(canvas: Canvas, size: np.ndarray) -> np.ndarray:
-    """Widths on paper."""
+    """Widths on paper, or a little less, since the layout is not known yet."""
     inches = canvas.ax.get_window_extent().width / canvas.ax.get_figure().dpi  # type: ignore[union-attr]
-    return np.asarray(72 * inches * size / size.sum())
+    return np.asarray(0.95 * 72 * inches * size / size.sum())
 
 
 def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
     """Name the clusters that are wide enough for it; if none is, the axis counts items."""
     ax = canvas.ax
     width, high = _points(canvas, np.diff(edges)), float(ax.xaxis.get_ticklabels()[0].get_fontsize())
-    long = np.array([0.7 * high * len(label) for label in labels])
+    long = np.array([0.75 * high * len(label) for label in labels])
     fits = np.flatnonzero(width > 1.3 * high)
     if len(fits):
         centres = (edges[:-1] + edges[1:]) / 2

@@ -22,7 +22,7 @@ DIFFERENCE = ("difference", "ci_low", "ci_high")
 LINE = 60  # letters of a label before it is broken
 MINUS = " \N{MINUS SIGN} "  # between the two systems of a pair
 # What tells rows of one key apart, where results were concatenated.
-_APART = ("k", "measure", "cluster", "method", "confidence_level")
+_APART = ("k", "measure", "method", "cluster", "confidence_level")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,6 +144,8 @@ def broken(text: str) -> str:
 def _named(key: Hashable, value: Any) -> str:
     """A key's value; numbers and truth values say of what."""
     text = words(value)
+    if not text:
+        return f"{words(key)} empty"
     if text == "missing" or isinstance(plain(value), (bool, int, float)):
         return f"{words(key)} = {text}"
     return text

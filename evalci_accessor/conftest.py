@@ -1,9 +1,10 @@
-"""What the tests and the docstrings' examples share: pictures need no screen, and none stays open."""
+"""For the docstrings' examples, which are run as tests: pictures need no screen, and none stays open."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +12,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 
 @pytest.fixture(autouse=True)
-def _figures_are_closed():
+def _figures_are_closed() -> Iterator[None]:
+    """Close what an example drew."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")

@@ -1,0 +1,156 @@
+"""Pictures can be read: no text lies on another or outside, in any style, with few rows and many, and in grey."""
+
+from __future__ import annotations
+
+import colorsys
+
+import numpy as np
+import pytest
+
+from evalci_accessor import plot
+from evalci_accessor.plot import _canvas
+from tests.conftest import requires
+from tests.pictures import boxes, labels, many_clusters, outside, overlaps, pairs, rates
+
+matplotlib = requires("matplotlib")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+def draw_forest(n_rows, letters, **kind):
+    honest, naive = rates(n_rows, letters=letters, **kind)
+    return plot.forest(honest, naive=naive, group="family", label="model", title="A title")
+
+
+PICTURES = {
+    "forest": draw_forest,
+    "forest, one-sided": lambda n, letters: draw_forest(n, letters, one_sided=True),
+    "forest, zero": lambda n, letters: draw_forest(n, letters, zero=True),
+    "differences": lambda n, letters: plot.differences(pairs(n, letters=letters), group="family", title="A title"),
+    "differences, margin": lambda n, letters: plot.differences(pairs(n, letters=letters, margin=0.1), title="A title"),
+    "differences, one-sided": lambda n, letters: plot.differences(pairs(n, letters=letters, margin=0.1, one_sided=True)),
+    "clusters": lambda n, letters: plot.clusters(
+        (made := many_clusters([5 + i % 7 for i in range(n)], letters=letters))[0], overall=made[1], title="A title"
+    ),
+}
+
+
+@pytest.mark.parametrize(("letters", "size"), [(12, 10), (60, 10), (60, 15)])
+@pytest.mark.parametrize("n_rows", [3, 40])
+@pytest.mark.parametrize("picture", PICTURES)
+def test_no_text_lies_on_another_or_outside(picture, n_rows, letters, size):
+    with plt.style.context({"font.size": size}):
+        figure = PICTURES[picture](n_rows, letters).get_figure()
+        found = boxes(figure)
+        assert len(found) > 0.6 * n_rows
+        assert overlaps(found) == []
+        assert outside(found, figure) == []
+
+
+@pytest.mark.parametrize("sizes", [[1] * 1000, [300, 2, 2, 2, 50], list(range(1, 60))], ids=["many", "dominated", "uneven"])
+def test_clusters_of_any_sizes_have_room(sizes):
+    rows, overall = many_clusters(sizes)
+    figure = plot.clusters(rows, overall=overall).get_figure()
+    found = boxes(figure)
+    assert overlaps(found) == []
+    assert outside(found, figure) == []
+
+
+def test_the_check_finds_an_overlap_and_what_is_cut_off():
+    figure = plot.forest(rates(3)[0]).get_figure()
+    figure.axes[0].annotate("on it", (1, 2), xycoords=("axes fraction", "data"), xytext=(20, 0), textcoords="offset points")
+    assert any("on it" in pair for pair in overlaps(boxes(figure)))
+    figure.text(0.99, 0.5, "beyond the edge")
+    assert outside(boxes(figure), figure) == ["beyond the edge"]
+
+
+@pytest.mark.parametrize("picture", ["forest", "differences"])
+def test_margin_labels_and_legend_lie_beside_the_intervals(picture):
+    ax = PICTURES[picture](5, 60)
+    figure = ax.get_figure()
+    figure.canvas.draw()
+    frame = ax.get_window_extent()
+    assert min(text.get_window_extent().x0 for text in ax.texts) > frame.x1
+    assert max(text.get_window_extent().x1 for text in ax.get_yticklabels()) < frame.x0
+    assert ax.get_legend().get_window_extent().y0 >= frame.y1 - 1
+    assert ax.title.get_window_extent().y0 > ax.get_legend().get_window_extent().y1 - 1
+
+
+def test_a_figure_of_ours_grows_with_its_rows_and_labels_and_no_other_does():
+    sizes = [
+        plot.forest(rates(n, letters=letters)[0]).get_figure().get_size_inches()
+        for n, letters in [(3, 12), (40, 12), (3, 60)]
+    ]
+    assert sizes[1][1] > 4 * sizes[0][1]
+    assert sizes[1][0] == sizes[0][0]
+    assert sizes[2][0] > sizes[0][0] + 2
+    assert tuple(plot.forest(rates(40)[0], figsize=(5, 4)).get_figure().get_size_inches()) == (5, 4)
+    figure, ax = plt.subplots(figsize=(8, 3))
+    plot.forest(rates(40)[0], ax=ax)
+    assert tuple(figure.get_size_inches()) == (8, 3)
+
+
+def test_letters_shrink_where_the_callers_axes_is_small():
+    figure, ax = plt.subplots(figsize=(8, 5), layout="constrained")
+    plot.forest(rates(40)[0], ax=ax)
+    assert overlaps(boxes(figure), slack=2.0) == []
+    _, roomy = plt.subplots(figsize=(8, 5), layout="constrained")
+    plot.forest(rates(4)[0], ax=roomy)
+    assert roomy.get_yticklabels()[0].get_fontsize() > 1.3 * ax.get_yticklabels()[0].get_fontsize()
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#000000", "#1e1e1e"])
+@pytest.mark.parametrize("color", [_canvas.BLUE, _canvas.VERMILLION])
+def test_colours_stand_out_from_light_and_dark(color, ground):
+    """At least 3 : 1, as WCAG 2.2 asks of graphics (1.4.11)."""
+
+    def luminance(text):
+        parts = [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return np.dot([0.2126, 0.7152, 0.0722], linear)
+
+    light, dark = sorted([luminance(color), luminance(ground)], reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 3
+    assert colorsys.rgb_to_hsv(*(int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)))[1] > 0.5
+
+
+def test_naive_and_honest_differ_in_more_than_colour():
+    honest, naive = rates(3)
+    ax = plot.forest(honest, naive=naive)
+    kinds = {found.get_gid(): found for found in ax.collections}
+    assert kinds["interval"].get_linestyle() != kinds["naive"].get_linestyle()
+    assert kinds["interval"].get_linewidth()[0] > 1.5 * kinds["naive"].get_linewidth()[0]
+    points = {line.get_gid(): line for line in ax.lines}
+    assert points["estimate"].get_marker() != points["naive estimate"].get_marker()
+    assert points["estimate"].get_markerfacecolor() != points["naive estimate"].get_markerfacecolor()
+
+
+def test_naive_lies_under_honest_and_rows_stay_apart():
+    honest, naive = rates(40)
+    ax = plot.forest(honest, naive=naive)
+    figure = ax.get_figure()
+    figure.canvas.draw()
+    levels = {
+        found.get_gid(): np.array([ax.transData.transform(segment[0])[1] for segment in found.get_segments()])
+        for found in ax.collections if found.get_gid() in ("interval", "naive")
+    }  # fmt: skip
+    points = 72 / figure.dpi
+    assert ((levels["interval"] - levels["naive"]) * points > 5).all()
+    assert ((levels["naive"][:-1] - levels["interval"][1:]) * points > 8).all()  # pixels count from the bottom
+
+
+def test_dark_axes_get_light_ink_whatever_style_is_in_force():
+    with plt.style.context("dark_background"):
+        _, ax = plt.subplots()
+    plot.differences(pairs(3), ax=ax, title="T")
+    ink = {matplotlib.colors.to_hex(text.get_color()) for text in (*ax.texts, *ax.get_legend().get_texts())}
+    assert ink == {"#ffffff"}
+    zero = next(found for found in ax.collections if found.get_gid() == "zero")
+    assert matplotlib.colors.to_hex(zero.get_edgecolor()[0]) == "#ffffff"
+
+
+def test_names_are_shown_as_written():
+    honest, _ = rates(3)
+    honest["model"] = ["$\\frac{x", "a_b^c $5 & 100 %", "two\nlines"]
+    ax = plot.forest(honest, sort_by=None, title="$\\frac{t", label="model")
+    ax.get_figure().canvas.draw()  # unfinished mathematics would raise here
+    assert labels(ax) == ["$\\frac{x", "a_b^c $5 & 100 %", "two lines"]
