@@ -65,6 +65,20 @@ def test_margin_tells_the_numbers_the_items_and_the_clusters():
     ]  # fmt: skip
 
 
+def test_the_legend_says_what_each_interval_takes_into_account():
+    honest, naive = rates(3)
+    assert said(plot.forest(honest, naive=naive)) == ["clustered by doc_id: cr2", "items taken as independent: wilson"]
+    ax = plot.forest(honest, naive=honest.assign(confidence_level=0.8, method="cr0"))
+    assert said(ax) == ["95 % clustered by doc_id: cr2", "80 % clustered by doc_id: cr0"]
+    assert ax.get_legend().get_title().get_text() == "intervals"
+    assert plot.forest(honest).get_legend().get_title().get_text() == "95 % intervals"
+    assert said(plot.forest(naive)) == ["items taken as independent: wilson"]
+    both = pd.concat([honest, naive], ignore_index=True)
+    assert said(plot.forest(both)) == ["clustered by doc_id or items taken as independent: cr2, wilson"]
+    assert said(plot.forest(honest[["model", "estimate", "ci_low", "ci_high"]])) == ["interval"]
+    assert notes(plot.forest(naive))[-1] == "12,345"  # no clusters where none were named
+
+
 def test_groups_stand_under_headings_as_they_came():
     honest, _ = rates(6)
     ax = plot.forest(honest, group="family")
@@ -178,9 +192,9 @@ def test_clusters_are_as_wide_as_their_size_and_cover_the_mean():
 
 def test_the_dominating_cluster_is_named():
     rows, overall = many_clusters([4, 90, 6])
-    assert said(plot.clusters(rows, overall=overall))[-1] == "dominates: doc-001- with 90.0 % of the items, 25.0 %"
+    assert said(plot.clusters(rows, overall=overall))[-1] == "dominates: doc-001- with 90.0 % of the items, rate 25.0 %"
     rows, overall = many_clusters([4, 4, 4, 5, 4])
-    assert said(plot.clusters(rows, overall=overall))[-1] == "largest: doc-003- with 23.8 % of the items, 56.2 %"
+    assert said(plot.clusters(rows, overall=overall))[-1] == "largest: doc-003- with 23.8 % of the items, rate 56.2 %"
     ax = plot.clusters(many_clusters([4, 4])[0])
     assert said(ax) == ["each cluster"]
     assert ax.get_xlabel() == "8 items in 2 clusters of doc_id, 4 each"

@@ -168,7 +168,7 @@ def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
     fits = np.flatnonzero(width > 1.3 * high)
     if len(fits):
         centres = (edges[:-1] + edges[1:]) / 2
-        upright = 0 if (long < width).all() else 90
+        upright = 0 if (long < width)[fits].all() else 90
         ax.set_xticks(centres[fits], [labels[i] for i in fits], rotation=upright, parse_math=False)
         ax.tick_params(axis="x", length=0)
 
@@ -200,7 +200,7 @@ def _handles(
         what = "weight" if "weight" in rows.frame else "items"
         told = (
             f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of the {what}, "
-            f"{_words.number(float(rate[largest]), percent=percent)}{unit}"
+            f"{'rate' if percent else 'mean'} {_words.number(float(rate[largest]), percent=percent)}{unit}"
         )
         handles.append(Patch(facecolor="none", edgecolor=VERMILLION, hatch="////", label=told))
     return handles

@@ -128,9 +128,11 @@ def forest(
     if naive is not None:
         arrows |= draw(ax, y + shift, other[0], other[1], other[2], bounds, _NAIVE, zorder=3)
         ax.plot(other[0], y + shift, **_diamond(ax), linestyle="none", zorder=4, gid="naive estimate")
-    handles = _handles(rows, tidy(naive, RATE, "forest", SOURCE)[0] if naive is not None else None, arrows, ax)
+    frames = [rows.frame, *([] if naive is None else [tidy(naive, RATE, "forest", SOURCE)[0]])]
+    handles = _handles(frames, arrows, ax)
     set_rows(canvas, rows.labels, rows.headings, _notes(rows, percent=rates) if notes else [], legend=len(handles) + 1)
-    set_legend(canvas, handles, f"{_words.level(rows.only('confidence_level'))}intervals")
+    levels = {_level(frame) for frame in frames}
+    set_legend(canvas, handles, f"{levels.pop() if len(levels) == 1 else ''}intervals")
     set_title(canvas, title)
     if rates:
         set_percent(ax.xaxis, " %")
@@ -177,16 +179,20 @@ def _notes(rows: Rows, *, percent: bool) -> list[Note]:
     return columns
 
 
-def _handles(rows: Rows, naive: pd.DataFrame | None, arrows: bool, ax: Axes) -> list[Line2D]:
-    """What the legend says of each kind of line."""
+def _handles(frames: list[pd.DataFrame], arrows: bool, ax: Axes) -> list[Line2D]:
+    """What the legend says of each kind of line: of the result, and of the naive one if there is one."""
     from matplotlib.lines import Line2D
 
-    clusters, method = rows.texts("cluster"), rows.texts("method")
-    honest = f"clustered by {_words.few(clusters)}" if any(clusters) else "items taken as independent"
-    kinds = [Line2D([], [], color=BLUE, linewidth=_HONEST.width, marker="o", markersize=6, label=_said(honest, method))]
-    if naive is not None:
-        said = _said("items taken as independent", [words(value) for value in naive["method"]] if "method" in naive else [])
-        kinds.append(Line2D([], [], linewidth=_NAIVE.width, linestyle=_NAIVE.style, **_diamond(ax), label=said))
+    looks: list[dict[str, Any]] = [
+        {"color": BLUE, "linewidth": _HONEST.width, "marker": "o", "markersize": 6},
+        {"linewidth": _NAIVE.width, "linestyle": _NAIVE.style, **_diamond(ax)},
+    ]
+    levels = [_level(frame) for frame in frames]
+    each = levels if len(set(levels)) > 1 else [""] * len(levels)  # one level for all is the legend's title
+    kinds = [
+        Line2D([], [], **look, label=f"{level}{_said(frame)}")
+        for look, frame, level in zip(looks, frames, each, strict=False)
+    ]
     return [*kinds, *([open_end(ax)] if arrows else [])]
 
 
@@ -201,5 +207,16 @@ def _diamond(ax: Axes) -> dict[str, Any]:
     }
 
 
-def _said(first: str, methods: list[str]) -> str:
-    return f"{first}: {_words.few(methods)}" if methods else first
+def _said(frame: pd.DataFrame) -> str:
+    """What an interval takes into account, and by which method."""
+    clusters, methods = ([words(value) for value in frame[name]] if name in frame else [] for name in ("cluster", "method"))
+    kinds = [f"clustered by {_words.few(clusters)}"] if any(clusters) else []
+    if not all(clusters):
+        kinds.append("items taken as independent")
+    return ": ".join(filter(None, [" or ".join(kinds) or "interval", _words.few(methods)]))
+
+
+def _level(frame: pd.DataFrame) -> str:
+    """The one confidence level of a result, before a word; nothing if it has none, or several."""
+    found = {words(value) for value in frame["confidence_level"]} if "confidence_level" in frame else set()
+    return _words.level(found.pop()) if len(found) == 1 else ""
