@@ -72,6 +72,13 @@ def segments(ax, gid: str) -> np.ndarray:
     return np.array([[x for x, _ in segment] for segment in lines.get_segments()])
 
 
+def steps(ax) -> tuple[np.ndarray, np.ndarray]:
+    """Heights of the clusters, and the edges between them."""
+    edges, heights = next(line for line in ax.lines if line.get_gid() == "rates").get_data()
+    assert heights[-1] == heights[-2]  # the last step ends where it is
+    return np.asarray(heights)[:-1], np.asarray(edges)
+
+
 def marks(ax, gid: str) -> np.ndarray:
     """Where the marks of one kind stand, shape (M, 2)."""
     found = [np.column_stack(line.get_data()) for line in ax.lines if line.get_gid() == gid]

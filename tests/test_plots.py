@@ -11,7 +11,7 @@ import pytest
 from conftest import requires
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import labels, many_clusters, marks, notes, pairs, rates, said, segments
+from pictures import labels, many_clusters, marks, notes, pairs, rates, said, segments, steps
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor import plot
@@ -180,7 +180,7 @@ def test_differences_tell_counts_and_pvalues():
 def test_clusters_are_as_wide_as_their_size_and_cover_the_mean():
     rows, overall = many_clusters([3, 1, 7, 2])
     ax = plot.clusters(rows.sample(frac=1, random_state=1), overall=overall)
-    values, edges, _ = next(p for p in ax.patches if p.get_gid() == "clusters").get_data()
+    values, edges = steps(ax)
     assert np.array_equal(values, rows["estimate"])
     assert np.array_equal(np.diff(edges), rows["n"])
     assert (values * np.diff(edges)).sum() / edges[-1] == pytest.approx(overall["estimate"].item(), rel=1e-12)
@@ -188,6 +188,32 @@ def test_clusters_are_as_wide_as_their_size_and_cover_the_mean():
     assert set(line.get_ydata()) == {overall["estimate"].item()}
     band = next(p for p in ax.patches if p.get_gid() == "interval").get_extents().transformed(ax.transData.inverted())
     assert (band.y0, band.y1) == pytest.approx((overall["ci_low"].item(), overall["ci_high"].item()))
+
+
+def test_clusters_of_an_open_scale_with_an_open_limit(rag):
+    ax = rag[rag["model"] == "atlas"].evalci.plot.clusters("doc_id", score="latency_s", alternative="greater")
+    band = next(p for p in ax.patches if p.get_gid() == "interval").get_extents().transformed(ax.transData.inverted())
+    low = rag[rag["model"] == "atlas"].evalci.cluster_ci("doc_id", score="latency_s", alternative="greater")["ci_low"].item()
+    assert (band.y0, band.y1) == pytest.approx((low, ax.get_ylim()[1]))
+    assert said(ax)[1].endswith("\N{INFINITY}] (95 % interval, cr2)")
+    flat = plot.clusters(many_clusters([2, 3])[0].assign(estimate=0.0), percent=False)
+    assert flat.get_ylim() == (-1, 1)
+
+
+def test_what_is_not_known_is_said():
+    honest, _ = rates(3)
+    honest.loc[1, ["estimate", "ci_low", "ci_high"]] = np.nan
+    ax = plot.forest(honest)
+    assert notes(ax)[1:4] == ["95.0 [75.0, 99.9]", "5.0 [0.1, 25.0]", "not known"]
+    honest.loc[2, "ci_high"] = np.nan
+    assert notes(plot.forest(honest))[1] == "95.0 [75.0, ?]"
+
+
+def test_coordinates_along_a_dim_can_group_the_rows(cube):
+    cube = cube.assign_coords(family=("model", ["north", "south", "north"]), run=7)
+    ax = cube.evalci.plot.forest("doc_id", group="family")
+    assert labels(ax) == ["north", "atlas", "cascade", "south", "boreal"]
+    assert labels(cube.evalci.plot.forest("doc_id", label=["family", "model"], notes=False))[0] == "south · boreal"
 
 
 def test_the_dominating_cluster_is_named():
@@ -262,7 +288,7 @@ def test_accessors_draw_the_clusters(rag, cube, weighted):
         one.evalci.plot.clusters("doc_id", **cube_weights),
         one["score"].evalci.plot.clusters("doc_id", **cube_weights),
     ):
-        values, edges, _ = next(p for p in ax.patches if p.get_gid() == "clusters").get_data()
+        values, edges = steps(ax)
         assert (np.diff(values) >= 0).all()
         np.testing.assert_allclose(sorted(zip(values.round(9), np.diff(edges).round(9), strict=True)), expected, atol=2e-9)
         line = next(line for line in ax.lines if line.get_gid() == "estimate")

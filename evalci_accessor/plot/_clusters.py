@@ -105,10 +105,17 @@ def clusters(
     canvas = open_canvas(look)
     ax = canvas.ax
     edges = np.concatenate([[0.0], np.cumsum(size)])
-    ax.stairs(rate, edges, fill=True, color=BLUE, alpha=0.28, linewidth=0, zorder=2, gid="clusters")
-    ax.stairs(rate, edges, baseline=None, color=BLUE, linewidth=1.6, zorder=3, gid="rates")
+    steps = np.append(rate, rate[-1])
+    ax.fill_between(edges, steps, step="post", color=BLUE, alpha=0.28, linewidth=0, zorder=2)
+    ax.plot(edges, steps, drawstyle="steps-post", color=BLUE, linewidth=1.6, zorder=3, gid="rates")
+    known = np.array([*rate, *np.ravel(limits)])
+    known = known[np.isfinite(known)]
+    bottom, top = min(0.0, known.min()), 1.0 if is_rate else known.max()
+    room = 0.03 * (top - bottom) or 1.0
+    ax.set_ylim(bottom - room, top + room)
     if len(limits):
-        ax.axhspan(limits[1][0], limits[2][0], color=canvas.ink, alpha=0.12, linewidth=0, zorder=1, gid="interval")
+        low, high = np.clip([limits[1][0], limits[2][0]], *ax.get_ylim())  # what has no limit ends with the picture
+        ax.axhspan(low, high, color=canvas.ink, alpha=0.12, linewidth=0, zorder=1, gid="interval")
         ax.axhline(limits[0][0], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), zorder=4, gid="estimate")
     largest = int(np.argmax(size))
     uneven = size.max() > size.min()
@@ -120,8 +127,6 @@ def clusters(
         )  # fmt: skip
         ax.plot([start, stop], [rate[largest]] * 2, color=VERMILLION, linewidth=3.5, solid_capstyle="butt", zorder=5)
     ax.set_xlim(0, edges[-1])
-    bottom, top = min(0.0, *rate, *np.ravel(limits)), 1.0 if is_rate else max(*rate, *np.ravel(limits))
-    ax.set_ylim(bottom - 0.03 * (top - bottom), top + 0.03 * (top - bottom))
     ax.spines[["top", "right"]].set_visible(False)
     handles = _handles(canvas, rows, names, across, rate, size, largest if uneven else None, percent=is_rate)
     if canvas.sizable:

@@ -182,7 +182,7 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
     dims = list(result[needed[0]].dims)
     pairs = [name for name in result.coords if str(name).endswith(("_a", "_b"))] if needed == DIFFERENCE else []
     own = [name for name in result.coords if name in (*dims, *pairs)]
-    kept = result.reset_coords([name for name in result.coords if name not in own and name not in result.indexes], drop=True)
+    kept = result.reset_coords([name for name in result.coords if name not in own and name not in result.indexes])
     if not dims:
         return pd.DataFrame({name: [kept[name].item()] for name in kept.data_vars}), []
     frame = kept.to_dataframe(dim_order=dims).reset_index()
