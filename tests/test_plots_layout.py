@@ -44,6 +44,8 @@ def test_no_text_lies_on_another_or_outside(picture, n_rows, letters, size):
         assert len(found) > 0.6 * n_rows
         assert overlaps(found) == []
         assert outside(found, figure) == []
+        box = figure.axes[0].get_window_extent()
+        assert min(box.width, box.height) / figure.dpi > 1.0 * min(n_rows, 5) / 5  # room is left for the intervals
 
 
 @pytest.mark.parametrize("sizes", [[1] * 1000, [300, 2, 2, 2, 50], list(range(1, 60))], ids=["many", "dominated", "uneven"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BLUE, VERMILLION = "#1b7fc0", "#d55e00"
 _GAP = 10.0  # points between the columns of the margin
 _PLOT_WIDTH = 3.6  # inches that are left to the intervals themselves
-_LEGEND = 68  # letters of a line of the legend
+LEGEND = 68  # letters of a line of the legend
 _SMALLEST = 4.0  # points: the smallest letters to which crowded rows shrink
 
 
@@ -175,7 +175,7 @@ def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None)
     legend.get_title().set_color(canvas.ink)
     for text in legend.get_texts():
         text.set_parse_math(False)
-        text.set_text(textwrap.fill(text.get_text(), _LEGEND))
+        text.set_text(textwrap.fill(text.get_text(), LEGEND))
 
 
 def widen(ax: Axes, values: Sequence[np.ndarray], held: Sequence[float] = ()) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
     BLUE,
+    LEGEND,
     VERMILLION,
     Canvas,
     Look,
@@ -132,7 +133,8 @@ def clusters(
     if canvas.sizable:
         letter = float(ax.xaxis.label.get_fontsize()) / 72
         width = letter * min(max(50, 1.7 * len(size) + 10), 80)
-        set_size(canvas, width, 2.2 + letter * (8 + 1.5 * len(handles) + 0.6 * max(map(len, labels))))
+        lines = sum(1.5 + 1.2 * (len(str(handle.get_label())) // LEGEND) for handle in handles)
+        set_size(canvas, width, letter * (24 + lines + 0.7 * max(map(len, labels))))
     _name(canvas, labels, edges)
     if _points(canvas, size).min() > _BORDERED:
         ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
