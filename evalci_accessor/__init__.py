@@ -9,16 +9,16 @@ from evalci_accessor._api import evalci
 from evalci_accessor._register import register as _register
 
 if TYPE_CHECKING:
-    from evalci_accessor import datasets, plot, stats
+    from evalci_accessor import datasets, plot, report, stats
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "datasets", "evalci", "exceptions", "plot", "stats"]
+__all__ = ["__version__", "datasets", "evalci", "exceptions", "plot", "report", "stats"]
 
 _register()
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "plot", "stats"):
+    if name in ("datasets", "plot", "report", "stats"):
         import importlib
 
         return importlib.import_module(f"evalci_accessor.{name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from evalci_accessor._typing import (
@@ -72,3 +73,49 @@ class CrosscheckOptions:
     contrast: Any
     confidence_level: float
     tolerance: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReportOptions:
+    """The options of `report` that all containers share: those of the methods that it calls."""
+
+    method: ClusterMethod
+    diff_method: DiffMethod
+    correction: Correction
+    margin: float | None
+    claim: Claim | None
+    confidence_level: float
+    n_resamples: int
+    rng: object
+
+    @property
+    def rate(self) -> RateOptions:
+        """Those of `cluster_ci`."""
+        return RateOptions(
+            method=self.method, df="auto", alternative="two-sided", confidence_level=self.confidence_level,
+            n_resamples=self.n_resamples, rng=self.rng,
+        )  # fmt: skip
+
+    def compare(self, *, clustered: bool) -> CompareOptions:
+        """Those of `compare`; without clusters its default method."""
+        return CompareOptions(
+            method=self.diff_method if clustered else "auto", correction=self.correction, confidence_level=self.confidence_level,
+            n_resamples=self.n_resamples, rng=self.rng,
+        )  # fmt: skip
+
+    def diff(self, *, clustered: bool) -> DiffOptions:
+        """Those of `diff_ci`; without clusters its default method."""
+        return DiffOptions(
+            method=self.diff_method if clustered else "auto", alternative="two-sided", margin=self.margin, claim=self.claim,
+            confidence_level=self.confidence_level, n_resamples=self.n_resamples, rng=self.rng,
+        )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Wording:
+    """How a report speaks."""
+
+    nouns: tuple[str, str] | None
+    percent: bool | None
+    title: str | None
+    not_covered: Mapping[str, str] | None

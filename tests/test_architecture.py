@@ -14,11 +14,11 @@ import pytest
 import xarray as xr
 
 import evalci_accessor
-from evalci_accessor import datasets, exceptions, plot, stats
+from evalci_accessor import datasets, exceptions, plot, report, stats
 
 PACKAGE = Path(evalci_accessor.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-HEAVY = {"scipy.stats", "scipy.optimize", "statsmodels", "matplotlib", "dask", "numba"}
+HEAVY = {"scipy.stats", "scipy.optimize", "statsmodels", "matplotlib", "jinja2", "dask", "numba"}
 ACCESSORS = tuple(type(obj.evalci) for obj in (pd.DataFrame(), pd.Series(dtype=float), xr.Dataset(), xr.DataArray()))
 
 
@@ -99,7 +99,7 @@ def test_only_register_registers():
 def test_importing_loads_nothing_heavy():
     code = (
         "import sys, pandas, xarray; before = set(sys.modules); import evalci_accessor;"
-        f"print([m for m in {sorted(HEAVY)} if m in set(sys.modules) - before])"
+        f"print([m for m in {sorted(HEAVY | {'evalci_accessor.report'})} if m in set(sys.modules) - before])"
     )
     ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr
@@ -134,7 +134,7 @@ def public():
         methods = inspect.getmembers(accessor, inspect.isfunction)
         yield from ((f"{accessor.__name__}.{n}", f) for n, f in methods if not n.startswith("_"))
     yield "evalci", evalci_accessor.evalci
-    for module in (stats, datasets, plot):
+    for module in (stats, datasets, plot, report):
         listed = getattr(module, "__all__", None) or [n for n in vars(module) if n.startswith("load_")]
         yield from ((n, vars(module)[n]) for n in listed if inspect.isfunction(vars(module)[n]))
 
@@ -182,7 +182,7 @@ def test_errors_show_their_message_as_written():
 
 
 REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k"]
-METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", *REPEATED]
+METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", "report", *REPEATED]
 
 
 PICTURES = ["forest", "clusters", "differences"]

@@ -10,11 +10,12 @@ if TYPE_CHECKING:
     from evalci_accessor._pandas import pairs as pairs
     from evalci_accessor._pandas import plots as plots
     from evalci_accessor._pandas import repeated as repeated
+    from evalci_accessor._pandas import reports as reports
 
 
 def __getattr__(name: str) -> Any:
     # The statistics load at the first call, so that importing the package costs little over pandas.
-    if name in ("methods", "pairs", "crosscheck", "plots", "repeated"):
+    if name in ("methods", "pairs", "crosscheck", "plots", "repeated", "reports"):
         import importlib
 
         return importlib.import_module(f"evalci_accessor._pandas.{name}")

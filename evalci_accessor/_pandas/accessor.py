@@ -10,6 +10,7 @@ from evalci_accessor._pandas.crosscheck_accessor import CrosscheckFrameMethods
 from evalci_accessor._pandas.paired_accessor import PairedFrameMethods, Spec, Specs
 from evalci_accessor._pandas.plot_accessor import FramePlots
 from evalci_accessor._pandas.repeated_accessor import RepeatedFrameMethods
+from evalci_accessor._pandas.report_accessor import ReportFrameMethods
 from evalci_accessor._plots import Plots
 from evalci_accessor._typing import (
     Alternative,
@@ -21,7 +22,7 @@ from evalci_accessor._typing import (
 )
 
 
-class DataFrameAccessor(PairedFrameMethods, CrosscheckFrameMethods, RepeatedFrameMethods):
+class DataFrameAccessor(PairedFrameMethods, CrosscheckFrameMethods, RepeatedFrameMethods, ReportFrameMethods):
     """Honest intervals for a frame with one row a score: ``df.evalci``."""
 
     plot = Plots(FramePlots)

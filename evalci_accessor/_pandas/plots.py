@@ -38,7 +38,7 @@ def forest(
     honest = methods.cluster_ci(
         data, cluster, score=score, by=by, weights=weights, nan_policy=nan_policy, options=options
     )  # fmt: skip
-    beside = _naive(data, score, by, weights, nan_policy, naive, options)
+    beside = naive_intervals(data, score, by, weights, nan_policy, naive, options)
     return plot.forest(honest, naive=beside, **look)
 
 
@@ -88,7 +88,7 @@ def differences(
     return plot.differences(result, **look)
 
 
-def _naive(
+def naive_intervals(
     data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPolicy, naive: NaiveMethod | None, options: RateOptions
 ) -> pd.DataFrame | None:
     """The textbook intervals; of scores beyond [0, 1] that of the mean, by Student's t."""

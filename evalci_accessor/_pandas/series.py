@@ -12,6 +12,7 @@ from evalci_accessor._pandas.crosscheck_accessor import CrosscheckSeriesMethods
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._pandas.plot_series import SeriesPlots
 from evalci_accessor._pandas.repeated_series import RepeatedSeriesMethods
+from evalci_accessor._pandas.report_series import ReportSeriesMethods
 from evalci_accessor._plots import Plots
 from evalci_accessor._typing import (
     Alternative,
@@ -29,7 +30,7 @@ from evalci_accessor._typing import (
 )
 
 
-class SeriesAccessor(CrosscheckSeriesMethods, RepeatedSeriesMethods):
+class SeriesAccessor(CrosscheckSeriesMethods, RepeatedSeriesMethods, ReportSeriesMethods):
     """Honest intervals for a Series of scores: ``s.evalci``."""
 
     plot = Plots(SeriesPlots)

@@ -20,9 +20,10 @@ from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import PairedDatasetMethods, Spec, Specs
 from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.repeated_accessor import RepeatedDatasetMethods
+from evalci_accessor._xarray.report_accessor import ReportDatasetMethods
 
 
-class DatasetAccessor(PairedDatasetMethods, CrosscheckDatasetMethods, RepeatedDatasetMethods):
+class DatasetAccessor(PairedDatasetMethods, CrosscheckDatasetMethods, RepeatedDatasetMethods, ReportDatasetMethods):
     """Honest intervals for a cube of scores: ``ds.evalci``."""
 
     plot = Plots(DatasetPlots)

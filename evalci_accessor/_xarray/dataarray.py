@@ -29,9 +29,10 @@ from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._xarray.plot_dataarray import DataArrayPlots
 from evalci_accessor._xarray.repeated_dataarray import RepeatedDataArrayMethods
+from evalci_accessor._xarray.report_dataarray import ReportDataArrayMethods
 
 
-class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods):
+class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods, ReportDataArrayMethods):
     """Honest intervals for an array of scores: ``da.evalci``."""
 
     plot = Plots(DataArrayPlots)

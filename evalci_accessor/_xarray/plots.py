@@ -39,7 +39,7 @@ def forest(
     honest = methods.cluster_ci(
         data, cluster, score=score, dim=dim, weights=weights, nan_policy=nan_policy, options=options
     )  # fmt: skip
-    beside = _naive(data, honest, score, weights, nan_policy, naive, options)
+    beside = naive_intervals(data, honest, score, weights, nan_policy, naive, options)
     return plot.forest(honest, naive=beside, **look)
 
 
@@ -97,7 +97,7 @@ def differences(
     return plot.differences(result, **look)
 
 
-def _naive(
+def naive_intervals(
     data: Cube, honest: xr.Dataset, score: Any, weights: Any, nan_policy: NanPolicy, naive: NaiveMethod | None,
     options: RateOptions,
 ) -> xr.Dataset | None:  # fmt: skip

@@ -90,9 +90,9 @@ def clusters(
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     check_look(look)
-    rows = read(rates, NEEDED, "clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
+    rows = read(rates, NEEDED, "plot.clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
     across = None if overall is None else read(
-        overall, RATE, "clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
+        overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
     )  # fmt: skip
     if across is not None and len(across.frame) != 1:
         raise MethodError(f"overall= must have one row, that of all clusters together; it has {len(across.frame)}.")

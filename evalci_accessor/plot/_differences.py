@@ -100,7 +100,9 @@ def differences(
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     check_look(look)
-    rows = read(result, DIFFERENCE, "differences", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending)
+    rows = read(
+        result, DIFFERENCE, "plot.differences", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending
+    )
     labels = rows.labels if label is not None else _pairs(rows, group)
     point, low, high = (rows.numbers(name) for name in DIFFERENCE)
     wide = [rows.numbers(name) for name in ("simultaneous_low", "simultaneous_high")]

@@ -113,7 +113,7 @@ def forest(
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     check_look(look)
-    rows = read(result, RATE, "forest", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending)
+    rows = read(result, RATE, "plot.forest", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending)
     point, low, high = (rows.numbers(name) for name in RATE)
     other = np.full((3, len(point)), np.nan) if naive is None else _beside(rows, result, naive)
     rates = in_unit(point, low, high, *other) if percent is None else percent
@@ -128,7 +128,7 @@ def forest(
     if naive is not None:
         arrows |= draw(ax, y + shift, other[0], other[1], other[2], bounds, _NAIVE, zorder=3)
         ax.plot(other[0], y + shift, **_diamond(ax), linestyle="none", zorder=4, gid="naive estimate")
-    frames = [rows.frame, *([] if naive is None else [tidy(naive, RATE, "forest", SOURCE)[0]])]
+    frames = [rows.frame, *([] if naive is None else [tidy(naive, RATE, "plot.forest", SOURCE)[0]])]
     handles = _handles(frames, arrows, ax)
     set_rows(canvas, rows.labels, rows.headings, _notes(rows, percent=rates) if notes else [], legend=len(handles) + 1)
     levels = {_level(frame) for frame in frames}
@@ -142,8 +142,8 @@ def forest(
 
 def _beside(rows: Rows, result: Result, naive: Result) -> np.ndarray:
     """Estimate and limits of the naive result in the order of the rows, shape (3, R)."""
-    own = tidy(result, RATE, "forest", SOURCE)[1]
-    frame, keys = tidy(naive, RATE, "forest", SOURCE)
+    own = tidy(result, RATE, "plot.forest", SOURCE)[1]
+    frame, keys = tidy(naive, RATE, "plot.forest", SOURCE)
     if set(own) != set(keys):
         raise MethodError(
             f"naive= must be a result with the same keys. Those drawn have {own or 'none'}, and the naive ones {keys or 'none'}."

@@ -63,18 +63,18 @@ class Rows:
 
 
 def tidy(result: Any, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
-    """The result as a frame with its keys first, and their names; ``asked`` is the picture, ``source`` what gives such results."""
+    """The result as a frame with its keys first, and their names; ``asked`` is the function, ``source`` what gives such results."""
     if isinstance(result, xr.Dataset):
         frame, keys = _from_dataset(result, needed, asked, source)
     elif isinstance(result, pd.DataFrame):
         frame, keys = _from_frame(result, needed, asked, source)
     else:
         raise MethodError(
-            f"plot.{asked} draws a result, which is a DataFrame or a Dataset with {_listing(needed)}; got "
+            f"{asked} draws a result, which is a DataFrame or a Dataset with {_listing(needed)}; got "
             f"{type(result).__name__}."
         )
     if not len(frame):
-        raise MethodError(f"plot.{asked} was given a result without rows, so there is nothing to draw.")
+        raise MethodError(f"{asked} was given a result without rows, so there is nothing to draw.")
     return frame, keys
 
 
@@ -167,7 +167,7 @@ def names(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
 def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
     if isinstance(result.columns, pd.MultiIndex):
         raise AmbiguousNameError(
-            f"plot.{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result as the method "
+            f"{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result as the method "
             "gave it."
         )
     levels = [level for level in result.index.names if level is not None]
@@ -207,12 +207,12 @@ def _refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, 
     lacking = [name for name in needed if name not in columns]
     if lacking:
         raise ColumnNotFoundError(
-            f"plot.{asked} draws a result of {source}, which has the columns {_listing(needed)}. Not there: "
+            f"{asked} draws a result of {source}, which has the columns {_listing(needed)}. Not there: "
             f"{_listing(lacking)}; the columns are {examples(map(repr, columns), 20)}."
         )
     twice = [name for name in needed if columns.count(name) > 1]
     if twice:
-        raise AmbiguousNameError(f"plot.{asked} was given a result with {columns.count(twice[0])} columns {twice[0]!r}.")
+        raise AmbiguousNameError(f"{asked} was given a result with {columns.count(twice[0])} columns {twice[0]!r}.")
 
 
 def _listing(names: Sequence[Any]) -> str:

@@ -1,0 +1,70 @@
+"""Reports of frames and Series: each method is called once, `evalci_accessor.report` puts the answers together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import pandas as pd
+
+from evalci_accessor._options import ReportOptions, Wording
+from evalci_accessor._pandas import methods, pairs
+from evalci_accessor._pandas.columns import Frame, find, listed
+from evalci_accessor._pandas.plots import naive_intervals
+from evalci_accessor._present import ESTIMATE_COLUMNS
+from evalci_accessor._typing import NanPolicy, Unmatched
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.report import Report
+from evalci_accessor.report._collect import Findings, build, check, unsaid
+
+
+def report(
+    data: Frame, cluster: Any, *, factor: Any, item: Any, sample: Any, score: Any, by: Any, weights: Any, baseline: Any,
+    pair_list: Any, unmatched: Unmatched, nan_policy: NanPolicy, options: ReportOptions, wording: Wording,
+) -> Report:  # fmt: skip
+    """All results in one place, as the accessor's method of that name."""
+    check(factor, item, pair_list, baseline, sample, options, wording)
+    if factor is not None and item is None:
+        raise MethodError(
+            "factor= names systems to compare, and item= must name what pairs their scores, the same for all of them. For scores "
+            "without a comparison name the systems with by=."
+        )
+    keys = [*listed(data, by), *([] if factor is None else [factor])] or None
+    findings = Findings()
+    rates = findings.of(
+        "cluster_ci",
+        lambda: methods.cluster_ci(
+            data, cluster, score=score, by=keys, weights=weights, nan_policy=nan_policy, options=options.rate
+        ),
+    )
+    clustering = findings.of(
+        "design_effect",
+        lambda: methods.design_effect(
+            data, cluster, score=score, by=keys, weights=weights, icc_method="anova",
+            confidence_level=options.confidence_level, nan_policy=nan_policy,
+        ),
+    )  # fmt: skip
+    naive = naive_intervals(data, score, keys, weights, nan_policy, "auto", options.rate)
+    assert naive is not None
+
+    def differences(*, clustered: bool) -> pd.DataFrame:
+        shared: dict[str, Any] = {
+            "item": item, "cluster": cluster if clustered else None, "sample": sample, "score": score, "by": by,
+            "weights": weights, "baseline": baseline, "pairs": pair_list, "unmatched": unmatched, "nan_policy": nan_policy,
+        }  # fmt: skip
+        if options.margin is not None:
+            return pairs.diff_ci(data, factor, options=options.diff(clustered=clustered), **shared)
+        return pairs.compare(
+            data, factor, correction_within=None, options=options.compare(clustered=clustered), **shared
+        )  # fmt: skip
+
+    comparison = beside = None
+    if factor is not None:
+        comparison = findings.of("compare" if options.margin is None else "diff_ci", lambda: differences(clustered=True))
+        with unsaid():
+            beside = differences(clustered=False)
+    own: list[Hashable] = [name for name in rates.columns if name not in ESTIMATE_COLUMNS]
+    return build(
+        find(data, score, "score").name, own, rates, naive, clustering, comparison, beside, findings, options=options,
+        wording=wording, by_sample=sample is not None,
+    )  # fmt: skip

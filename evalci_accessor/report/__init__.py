@@ -1,0 +1,8 @@
+"""Reports that can be audited, and results as tables for a notebook. Loaded when a report is asked for."""
+
+from __future__ import annotations
+
+from evalci_accessor.report._report import Finding, Gap, Method, Report, Source
+from evalci_accessor.report._table import table
+
+__all__ = ["Finding", "Gap", "Method", "Report", "Source", "table"]

@@ -1,0 +1,158 @@
+"""A report as HTML: one page that loads nothing, for a screen, a phone, paper and a screen reader."""
+
+from __future__ import annotations
+
+import html
+import re
+from string import Template
+
+from evalci_accessor.report import _pictures
+from evalci_accessor.report._cells import visible
+from evalci_accessor.report._layout import Block, Entries, Entry, Figure, Para, Section, Table, sections
+from evalci_accessor.report._report import Report
+
+_STYLE = """
+.evalci-report { box-sizing: border-box; max-width: 62rem; margin: 0 auto; padding: 1rem; background: #fff; color: #1a1a1a;
+  font: 1rem/1.5 system-ui, sans-serif; text-align: left; overflow-wrap: anywhere; color-scheme: light; }
+.evalci-report * { box-sizing: border-box; }
+.evalci-report :is(h1, h2, h3) { margin: 1.6em 0 .5em; line-height: 1.25; color: inherit; }
+.evalci-report h1 { font-size: 1.6rem; } .evalci-report h2 { font-size: 1.25rem; } .evalci-report h3 { font-size: 1.1rem; }
+.evalci-report > :is(h1, h2):first-child { margin-top: 0; }
+.evalci-report blockquote { margin: 0; padding: .1rem 1rem; border-left: .25rem solid #1b7fc0; background: #f2f6fa;
+  color: inherit; }
+.evalci-report table { width: 100%; margin: 0 0 1.2rem; border-collapse: collapse; font-size: .95rem; color: inherit; }
+.evalci-report caption { padding: .3rem 0; text-align: left; color: #444; caption-side: top; }
+.evalci-report :is(th, td) { padding: .35rem .6rem; border-bottom: 1px solid #ccc; text-align: left; vertical-align: top;
+  background: none; color: inherit; white-space: normal; font-variant-numeric: tabular-nums; }
+.evalci-report :is(thead, tbody) th { min-width: 7em; }
+.evalci-report thead th { border-bottom: 2px solid #1a1a1a; vertical-align: bottom; }
+.evalci-report .limits { white-space: nowrap; }
+.evalci-report figure { margin: 0 0 1.2rem; }
+.evalci-report figure svg { display: block; width: 100%; max-width: 36rem; height: auto; }
+.evalci-report figcaption { max-width: 40rem; color: #444; font-size: .9rem; }
+.evalci-report dt { margin-top: .7rem; font-weight: 600; } .evalci-report dd { margin: 0 0 0 1rem; }
+.evalci-report ul { margin: .2rem 0; padding-left: 1.2rem; font-size: .9rem; } .evalci-report a { color: #0b5a8f; }
+@media (max-width: 58rem) {
+  .evalci-report thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .evalci-report :is(table, tbody, tr, th[scope=row], td, caption) { display: block; width: 100%; }
+  .evalci-report tbody tr { padding: .4rem 0; border-bottom: 1px solid #999; }
+  .evalci-report :is(tbody th, td) { padding: .1rem 0; border: 0; }
+  .evalci-report td::before { content: attr(data-label) ": "; color: #444; }
+}
+@media print {
+  .evalci-report { max-width: none; padding: 0; font-size: 10pt; }
+  .evalci-report :is(tr, figure, blockquote, dd) { break-inside: avoid; }
+  .evalci-report :is(h1, h2, h3, dt, caption) { break-after: avoid; }
+}
+"""
+
+# The policy forbids scripts and every request, should anything ever get past the escaping.
+_PAGE = Template("""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>$title</title>
+<style>body { margin: 0; background: #fff; }$style</style>
+</head>
+<body>
+<main class="evalci-report">
+$body
+</main>
+</body>
+</html>
+""")
+_FRAGMENT = Template("""<style>$style</style>
+<div class="evalci-report">
+$body
+</div>
+""")
+
+
+def escape(text: str) -> str:
+    """Text that shows as it is, also within an attribute."""
+    return html.escape(visible(text))
+
+
+def page(report: Report) -> str:
+    """A whole page."""
+    return _PAGE.substitute(title=escape(report.title), style=_STYLE, body=_body(report, 1))
+
+
+def fragment(report: Report) -> str:
+    """A part of another page, such as a notebook."""
+    return _FRAGMENT.substitute(style=_STYLE, body=_body(report, 2))
+
+
+def _body(report: Report, level: int) -> str:
+    parts = [f"<h{level}>{escape(report.title)}</h{level}>"]
+    parts += [_section(report, section, level + 1) for section in sections(report)]
+    return "\n".join(parts)
+
+
+def _section(report: Report, section: Section, level: int) -> str:
+    blocks = "\n".join(_block(report, block) for block in section.blocks)
+    return f"<section>\n<h{level}>{escape(section.heading)}</h{level}>\n{blocks}\n</section>"
+
+
+def _block(report: Report, block: Block) -> str:
+    match block:
+        case Para():
+            text = f"<p>{escape(block.text)}</p>"
+            return f"<blockquote>{text}</blockquote>" if block.quoted else text
+        case Table():
+            return _table(block)
+        case Entries():
+            return f"<dl>\n{''.join(map(_entry, block.entries))}</dl>"
+        case Figure():
+            return _figure(report, block)
+
+
+def _table(table: Table) -> str:
+    # Roles are written out, since browsers forget them where a phone's layout makes blocks of rows.
+    head = "".join(f'<th scope="col" role="columnheader">{escape(name)}</th>' for name in table.head)
+    rows = "\n".join(
+        f'<tr role="row"><th scope="row" role="rowheader">{escape(first)}</th>'
+        + "".join(
+            f'<td role="cell" data-label="{escape(name)}">{_cell(cell)}</td>'
+            for name, cell in zip(table.head[1:], cells, strict=True)
+        )
+        + "</tr>"
+        for first, *cells in table.cells
+    )
+    return (
+        f'<table role="table">\n<caption>{escape(table.caption)}</caption>\n'
+        f'<thead role="rowgroup"><tr role="row">{head}</tr></thead>\n<tbody role="rowgroup">\n{rows}\n</tbody>\n</table>'
+    )
+
+
+def _cell(text: str) -> str:
+    """A cell, whose limits stay in one line."""
+    return re.sub(r"\[[^\s\[\]]+, [^\s\[\]]+\]", r'<span class="limits">\g<0></span>', escape(text))
+
+
+def _entry(entry: Entry) -> str:
+    sources = "".join(
+        f"<li>{escape(source.text)}"
+        + (f' <a href="{escape(source.url)}" rel="noreferrer">{escape(source.url)}</a>' if source.url else "")
+        + "</li>"
+        for source in entry.sources
+    )
+    listed = f"<ul>{sources}</ul>" if sources else ""
+    return f"<dt>{escape(entry.term)}</dt>\n<dd>{escape(entry.text)}{listed}</dd>\n"
+
+
+def _figure(report: Report, figure: Figure) -> str:
+    if not _pictures.available():
+        return (
+            "<p>There is no picture here, since Matplotlib is not installed. Install it with: "
+            "pip install &#x27;evalci-accessor[report]&#x27;</p>"
+        )
+    rows = len(report.rates if figure.picture == "forest" or report.comparison is None else report.comparison)
+    if rows > _pictures.MOST:
+        return f"<p>There is no picture here: it would have {rows} rows, and can have {_pictures.MOST}.</p>"
+    return (
+        f'<figure>\n<div role="img" aria-label="{escape(figure.alt)}">{_pictures.svg(report, figure.picture)}</div>\n'
+        f"<figcaption>{escape(figure.caption)}</figcaption>\n</figure>"
+    )

@@ -1,0 +1,300 @@
+"""What stands where in a report, before it is put into HTML or Markdown."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+from evalci_accessor.plot import _words
+from evalci_accessor.report._cells import count, number, p_is, pvalue, ratio
+from evalci_accessor.report._report import Report
+from evalci_accessor.report._rows import Row, pair_rows, rows
+from evalci_accessor.report._sources import Source
+
+Picture: TypeAlias = Literal["forest", "differences"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Para:
+    """A paragraph; ``quoted`` is meant to be copied."""
+
+    text: str
+    quoted: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose first column names the rows."""
+
+    caption: str
+    head: list[str]
+    cells: list[list[str]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture, what it shows, and what its lines mean."""
+
+    picture: Picture
+    alt: str
+    caption: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Entry:
+    """A term, what is said of it, and where from."""
+
+    term: str
+    text: str
+    sources: tuple[Source, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Entries:
+    """Terms with their text."""
+
+    entries: list[Entry]
+
+
+Block: TypeAlias = Para | Table | Figure | Entries
+Column: TypeAlias = tuple[str, Callable[[Row], str]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it."""
+
+    heading: str
+    blocks: Sequence[Block]
+
+
+def sections(report: Report) -> list[Section]:
+    """The whole report."""
+    found = [Section("Scores", _scores(report))]
+    if report.comparison is not None:
+        found.append(Section("Comparisons", _comparisons(report)))
+    return [
+        *found,
+        Section("In words", [Para(report.sentence, quoted=True)]),
+        Section("Clustering, and what ignoring it would have claimed", _clustering(report)),
+        Section("Warnings", _warnings(report)),
+        Section("What the intervals do not cover", _gaps(report)),
+        Section("Methods", _methods(report)),
+    ]
+
+
+def _table(caption: str, first: str, found: list[Row], columns: list[Column]) -> Table:
+    head = [first, *(name for name, _ in columns)]
+    return Table(caption, head, [[row.label, *(cell(row) for _, cell in columns)] for row in found])
+
+
+def _level(report: Report) -> str:
+    return _words.level(str(report.settings["confidence_level"]))
+
+
+def _named(report: Report) -> str:
+    return ", ".join(map(str, report.keys)) or "scores"
+
+
+def _scores(report: Report) -> list[Block]:
+    speech, found = report.speech, rows(report.rates, report.keys)
+    cluster = found[0].text("cluster")
+    columns: list[Column] = [
+        (f"Estimate [{_level(report)}interval]", lambda r: speech.score(*_three(r, "estimate"))),
+        (_capital(speech.scores), lambda r: count(r.number("n"))),
+        (_capital(speech.clusters(cluster)), lambda r: count(r.number("n_clusters"))),
+    ]
+    caption = (
+        f"Thick line and full circle: {_level(report)}interval, clustered by {cluster} "
+        f"({_words.few([*report.rates['method']])}). Dashed line and open diamond: scores taken as independent "
+        f"({_words.few([*report.naive['method']])})."
+    )
+    return [
+        _table(f"Mean of {report.score} with its interval, and what it rests on", _named(report), found, columns),
+        Figure("forest", _alt("Scores with their intervals", found), caption),
+    ]
+
+
+def _three(row: Row, point: str) -> tuple[float, float, float]:
+    return row.number(point), row.number("ci_low"), row.number("ci_high")
+
+
+def _alt(what: str, found: list[Row]) -> str:
+    return f"{what}, {len(found)} row{'' if len(found) == 1 else 's'}; the numbers are in the table above."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _comparisons(report: Report) -> list[Block]:
+    assert report.comparison is not None
+    speech, found = report.speech, pair_rows(report.comparison)
+    rests: Callable[[Row], str] = lambda r: speech.based_on(  # noqa: E731
+        r.number("n_pairs"), r.number("n_clusters"), r.text("cluster"), paired=True
+    )
+    columns: list[Column] = [
+        (f"Difference [{_level(report)}interval]", lambda r: speech.difference(*_three(r, "difference")))
+    ]
+    if any(row.known("only_a") for row in found):
+        columns += [
+            ("Only first, only second passed", lambda r: f"{count(r.number('only_a'))}, {count(r.number('only_b'))}"),
+            ("Both passed, both failed", lambda r: f"{count(r.number('both_pass'))}, {count(r.number('both_fail'))}"),
+        ]
+    notes: list[Block] = []
+    if "verdict" in report.comparison:
+        columns += [
+            (
+                "Claim and margin",
+                lambda r: f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}",
+            ),
+            ("Verdict", lambda r: f"{r.text('verdict')}, {p_is(r.number('pvalue_verdict'))}"),
+        ]
+        caption = "Thick line: interval of each pair. Band: the margin. Full circle: a verdict; open circle: inconclusive."
+        if len(found) > 1:
+            notes = [Para("Each verdict is of its own pair alone; there is no correction for their number.")]
+    else:
+        how = report.comparison["correction"].iloc[0]
+        columns += [
+            ("Interval for all pairs together", lambda r: _together(report, r)),
+            (f"p ({how})" if how != "none" else "p", lambda r: pvalue(r.number("pvalue_adj"))),
+        ]
+        caption = (
+            "Thick line: interval of each pair. Thin line: the one that holds for all pairs together. Full circle: the latter "
+            "leaves out zero; open circle: zero lies within."
+        )
+    columns.append(("Rests on", rests))
+    return [
+        _table("Differences, first minus second, with the items on which the two differ", "Pair", found, columns),
+        *notes,
+        Figure("differences", _alt("Differences with their intervals", found), caption),
+    ]
+
+
+def _together(report: Report, row: Row) -> str:
+    if not row.known("simultaneous_low"):
+        return "not known"
+    return report.speech.limits(row.number("simultaneous_low"), row.number("simultaneous_high"), signed=True)
+
+
+def _clustering(report: Report) -> list[Block]:
+    speech = report.speech
+    found = rows(report.clustering, report.keys)
+    columns: list[Column] = [
+        ("Clustering", lambda r: r.text("cluster")),
+        (f"ICC [{_level(report)}interval]", _icc),
+        ("Design effect", lambda r: ratio(r.number("design_effect"))),
+        ("Effective scores", lambda r: f"{r.number('n_eff'):,.1f}" if r.known("n_eff") else "not known"),
+        ("Clusters", lambda r: count(r.number("n_clusters"))),
+        ("Scores in the least, middle, largest cluster", _sizes),
+        ("Share of the largest", lambda r: _share(r.number("largest_share"))),
+    ]
+    blocks: list[Block] = [
+        Para(
+            "Scores of one cluster tend to agree. The intracluster correlation (ICC) says how much, the design effect how many "
+            "times as large it makes the variance, and the effective scores how many independent ones would tell as much."
+        ),
+        _table("How clustered the scores are", _named(report), found, columns),
+    ]
+    honest, naive = rows(report.rates, report.keys), rows(report.naive, report.keys)
+    widths = [_times(one, other) for one, other in zip(honest, naive, strict=True)]
+    cells = [
+        [one.label, speech.limits(*_three(one, "estimate")[1:]), speech.limits(*_three(other, "estimate")[1:]), ratio(times)]
+        for one, other, times in zip(honest, naive, widths, strict=True)
+    ]
+    head = [_named(report), "Interval", "Ignoring the clusters", "Times as wide"]
+    blocks.append(Table("Intervals of the scores, with the clusters and without", head, cells))
+    if report.comparison is not None and report.naive_comparison is not None:
+        blocks += _ignored(report, pair_rows(report.comparison), pair_rows(report.naive_comparison))
+    return blocks
+
+
+def _icc(row: Row) -> str:
+    if not row.known("icc"):
+        return "not known"
+    limits = f" [{number(row.number('icc_low'))}, {number(row.number('icc_high'))}]" if row.known("icc_low") else ""
+    return f"{number(row.number('icc'))}{limits}"
+
+
+def _sizes(row: Row) -> str:
+    sizes = [row.number(name) for name in ("size_min", "size_median", "size_max")]
+    return ", ".join(count(size) for size in sizes) if sizes[0] == sizes[0] else "not known"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %" if value == value else "not known"
+
+
+def _times(one: Row, other: Row) -> float:
+    own, naive = (row.number("ci_high") - row.number("ci_low") for row in (one, other))
+    return own / naive if naive else float("nan")
+
+
+def _ignored(report: Report, honest: list[Row], naive: list[Row]) -> list[Block]:
+    """The comparisons beside those of independent items, and which findings part."""
+    speech, verdicts = report.speech, "verdict" in honest[0].names
+    last = "Verdict" if verdicts else "p"
+    head = ["Pair", "Interval", "Ignoring the clusters", last, f"{last} ignoring the clusters"]
+    said: Callable[[Row], str] = (lambda r: r.text("verdict")) if verdicts else (lambda r: pvalue(r.number("pvalue_adj")))
+    cells = [
+        [
+            one.label,
+            *(speech.limits(*_three(row, "difference")[1:], signed=True) for row in (one, other)),
+            said(one),
+            said(other),
+        ]
+        for one, other in zip(honest, naive, strict=True)
+    ]
+    alpha = 1 - float(report.settings["confidence_level"])
+    found: Callable[[Row], bool] = (
+        (lambda r: r.text("verdict") != "inconclusive") if verdicts else (lambda r: r.number("pvalue_adj") <= alpha)
+    )
+    gone = [one.label for one, other in zip(honest, naive, strict=True) if found(other) and not found(one)]
+    new = [one.label for one, other in zip(honest, naive, strict=True) if found(one) and not found(other)]
+    words = []
+    if gone:
+        words.append(
+            f"Ignoring the clusters, {_findings(len(gone))} would have been claimed that the data do not support: "
+            f"{'; '.join(gone)}."
+        )
+    if new:
+        words.append(f"Ignoring the clusters, {_findings(len(new))} would have been missed: {'; '.join(new)}.")
+    text = " ".join(words) or "Ignoring the clusters would have led to the same findings, with other intervals."
+    return [Table("Differences, with the clusters and without", head, cells), Para(text)]
+
+
+def _findings(how_many: int) -> str:
+    return "a finding" if how_many == 1 else f"{how_many} findings"
+
+
+def _warnings(report: Report) -> list[Block]:
+    if not report.warnings:
+        return [Para("None.")]
+    return [Entries([Entry(one.meaning, f"{one.message} ({one.kind} of {one.about})") for one in report.warnings])]
+
+
+def _gaps(report: Report) -> list[Block]:
+    answered = sum(gap.answer is not None for gap in report.not_covered)
+    entries = [
+        Entry(
+            gap.name, " ".join(filter(None, [gap.why, "Not assessed." if gap.answer is None else f"Assessed: {gap.answer}"]))
+        )
+        for gap in report.not_covered
+    ]
+    return [
+        Para(
+            f"The intervals say how far the scores may move with the clusters that were drawn. {len(entries)} other errors come on "
+            f"top, of which {answered or 'none'} {'was' if answered == 1 else 'were'} assessed."
+        ),
+        Entries(entries),
+    ]
+
+
+def _methods(report: Report) -> list[Block]:
+    entries = [Entry(f"{one.role}: {one.name}", one.text, one.sources) for one in report.methods]
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    seed = report.settings["rng"]
+    drawn = f"seed {seed}" if seed is not None else "no seed was given, so what is drawn differs a little from run to run"
+    draws = f"{report.settings['n_resamples']:,} resamples where a method draws; {drawn}."
+    return [Entries(entries), Entries([Entry("Versions", f"{versions}."), Entry("Randomness", draws)])]

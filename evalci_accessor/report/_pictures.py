@@ -1,0 +1,113 @@
+"""The pictures of a report as SVG that can stand within a page: no ids that clash, no comments, no style of its own."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from hashlib import sha256
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+
+from evalci_accessor.exceptions import MissingExtraError
+from evalci_accessor.plot import differences, forest
+from evalci_accessor.plot._canvas import Look, check_look
+from evalci_accessor.plot._frame import MINUS
+from evalci_accessor.report._cells import visible
+from evalci_accessor.report._layout import Picture
+from evalci_accessor.report._report import Report
+from evalci_accessor.report._rows import pair_rows, rows
+
+MOST = 100  # rows that a picture can have
+_SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
+_LABEL = "\0label"  # no column of a result is called so
+_WIDTH = 4.6  # inches; on a phone letters shrink to three quarters
+_LETTERS = 26
+
+
+def available() -> bool:
+    """Whether pictures can be drawn at all."""
+    try:
+        check_look(Look(ax=None, figsize=None, title=None))
+    except MissingExtraError:
+        return False
+    return True
+
+
+def svg(report: Report, picture: Picture) -> str:
+    """A picture as an ``<svg>`` element; its numbers are those of the report's tables, row for row."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with warnings.catch_warnings(), mpl.rc_context(mpl.rcParamsDefault):
+        mpl.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "evalci"})
+        # A box stands for what the font lacks; the table has the name.
+        warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
+        n_rows = len(report.rates if picture == "forest" or report.comparison is None else report.comparison)
+        figure = Figure(figsize=(_WIDTH, 0.34 * n_rows + 0.75), layout="constrained")
+        look: dict[str, Any] = {"label": _LABEL, "sort_by": None, "notes": False, "percent": report.speech.percent}
+        ax = figure.subplots()
+        if picture == "forest" or report.comparison is None:
+            names = [_short(row.label, _LETTERS) for row in rows(report.rates, report.keys)]
+            forest(_named(report.rates, names), naive=report.naive, ax=ax, **look)
+        else:
+            found = pair_rows(report.comparison)
+            pairs = [MINUS.join(_short(side, _LETTERS // 2) for side in row.sides) for row in found]
+            names = [
+                f"{_short(row.of, _LETTERS // 2)} \N{MIDDLE DOT} {pair}" if row.of else pair
+                for row, pair in zip(found, pairs, strict=True)
+            ]
+            differences(_named(report.comparison, names), ax=ax, **look)
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.remove()  # the caption says it, in letters that a phone can wrap
+        out = io.BytesIO()
+        figure.savefig(out, format="svg", metadata={"Date": None}, transparent=True)
+    return _inline(out.getvalue())
+
+
+def _named(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    return frame.assign(**{_LABEL: names})
+
+
+def _short(text: str, letters: int) -> str:
+    """A label whose middle is left out where it is long; the table has all of it."""
+    text = visible(text)
+    if len(text) <= letters:
+        return text
+    half = (letters - 1) // 2
+    return f"{text[:half]}\N{HORIZONTAL ELLIPSIS}{text[-half:]}"
+
+
+def _inline(document: bytes) -> str:
+    """The drawing alone, with ids that no other drawing on the page has."""
+    root = ElementTree.fromstring(document)
+    mark = f"e{sha256(document).hexdigest()[:10]}"
+    for parent in root.iter():
+        for child in list(parent):
+            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+                parent.remove(child)
+    used = set()
+    for node in root.iter():
+        if _XLINK in node.attrib:
+            target = node.attrib.pop(_XLINK)
+            used.add(target.removeprefix("#"))
+            node.set("href", f"#{mark}-{target.removeprefix('#')}")
+        clip = node.get("clip-path", "")
+        if clip.startswith("url(#"):
+            used.add(clip[5:-1])
+            node.set("clip-path", f"url(#{mark}-{clip[5:-1]})")
+    for node in root.iter():
+        name = node.attrib.pop("id", None)
+        if name in used:
+            node.set("id", f"{mark}-{name}")
+        node.tag = node.tag.removeprefix(f"{{{_SVG}}}")
+    root.attrib = {
+        "xmlns": _SVG,
+        "viewBox": root.attrib["viewBox"],
+        "style": "stroke-linejoin:round;stroke-linecap:butt",
+        "aria-hidden": "true",
+        "focusable": "false",
+    }
+    return ElementTree.tostring(root, encoding="unicode")

@@ -1,0 +1,215 @@
+"""What each method does in a sentence, and where it comes from."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Source:
+    """A publication.
+
+    Parameters
+    ----------
+    text : str
+        Author, year, title, journal, pages.
+    url : str
+        Its DOI as a link; empty where there is none.
+    """
+
+    text: str
+    url: str = ""
+
+
+class About(NamedTuple):
+    """A method in words, with its sources."""
+
+    text: str
+    sources: tuple[Source, ...]
+
+
+def _doi(text: str, doi: str) -> Source:
+    return Source(text, f"https://doi.org/{doi}")
+
+
+_KISH = Source("Kish, L. (1965). Survey Sampling. Wiley.")
+_KORN = Source(
+    "Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive counts "
+    "estimated from survey data. Survey Methodology 24, 193-201."
+)
+_BROWN = _doi(
+    "Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion. Statistical Science 16, "
+    "101-133.",
+    "10.1214/ss/1009213286",
+)
+_CLOPPER = _doi(
+    "Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. "
+    "Biometrika 26, 404-413.",
+    "10.1093/biomet/26.4.404",
+)
+_WILSON = _doi(
+    "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the American "
+    "Statistical Association 22, 209-212.",
+    "10.1080/01621459.1927.10502953",
+)
+_COULL = _doi(
+    "Agresti, A. and Coull, B. A. (1998). Approximate is better than 'exact' for interval estimation of binomial proportions. The "
+    "American Statistician 52, 119-126.",
+    "10.1080/00031305.1998.10480550",
+)
+_FRANCO = _doi(
+    "Franco, C., Little, R. J. A., Louis, T. A. and Slud, E. V. (2019). Comparative study of confidence intervals for proportions "
+    "in complex sample surveys. Journal of Survey Statistics and Methodology 7, 334-364.",
+    "10.1093/jssam/smy019",
+)
+_MILLER = _doi(
+    "Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human Resources 50, "
+    "317-372.",
+    "10.3368/jhr.50.2.317",
+)
+_PUSTEJOVSKY = _doi(
+    "Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and hypothesis testing "
+    "in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.",
+    "10.1080/07350015.2016.1247004",
+)
+_GELBACH = _doi(
+    "Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2008). Bootstrap-based improvements for inference with clustered errors. "
+    "Review of Economics and Statistics 90, 414-427.",
+    "10.1162/rest.90.3.414",
+)
+_CROSSED = _doi(
+    "Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of Business & "
+    "Economic Statistics 29, 238-249.",
+    "10.1198/jbes.2010.07136",
+)
+_EFRON = _doi(
+    "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82, 171-185.",
+    "10.1080/01621459.1987.10478410",
+)
+_OWEN = _doi("Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411.", "10.1214/07-AOAS122")
+_RIDOUT = _doi(
+    "Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data. Biometrics 55, "
+    "137-148.",
+    "10.1111/j.0006-341x.1999.00137.x",
+)
+_TANGO = Source(
+    "Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample design. "
+    "Statistics in Medicine 17, 891-908."
+)
+_NEWCOMBE = Source(
+    "Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial proportions based on paired data. "
+    "Statistics in Medicine 17, 2635-2650."
+)
+_BONETT = _doi(
+    "Bonett, D. G. and Price, R. M. (2012). Adjusted Wald confidence interval for a difference of binomial proportions based on "
+    "paired data. Journal of Educational and Behavioral Statistics 37, 479-488.",
+    "10.3102/1076998611411915",
+)
+_AGRESTI = _doi(
+    "Agresti, A. and Min, Y. (2005). Simple improved confidence intervals for comparing matched proportions. Statistics in "
+    "Medicine 24, 729-740.",
+    "10.1002/sim.1781",
+)
+_MCNEMAR = _doi(
+    "McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika "
+    "12, 153-157.",
+    "10.1007/BF02295996",
+)
+_FAGERLAND = _doi(
+    "Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary matched-pairs data: mid-p and asymptotic are "
+    "better than exact conditional. BMC Medical Research Methodology 13, 91.",
+    "10.1186/1471-2288-13-91",
+)
+_HOLM = Source(
+    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65-70.",
+    "https://www.jstor.org/stable/4615733",
+)
+_HOCHBERG = _doi(
+    "Hochberg, Y. (1988). A sharper Bonferroni procedure for multiple tests of significance. Biometrika 75, 800-802.",
+    "10.1093/biomet/75.4.800",
+)
+_BH = _doi(
+    "Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate: a practical and powerful approach to multiple "
+    "testing. Journal of the Royal Statistical Society B 57, 289-300.",
+    "10.1111/j.2517-6161.1995.tb02031.x",
+)
+_BY = _doi(
+    "Benjamini, Y. and Yekutieli, D. (2001). The control of the false discovery rate in multiple testing under dependency. Annals "
+    "of Statistics 29, 1165-1188.",
+    "10.1214/aos/1013699998",
+)
+_DUNN = _doi(
+    "Dunn, O. J. (1961). Multiple comparisons among means. Journal of the American Statistical Association 56, 52-64.",
+    "10.1080/01621459.1961.10482090",
+)
+_SUP_T = _doi(
+    "Montiel Olea, J. L. and Plagborg-Moller, M. (2019). Simultaneous confidence bands: theory, implementation, and an application "
+    "to SVARs. Journal of Applied Econometrics 34, 1-17.",
+    "10.1002/jae.2656",
+)
+
+_ROBUST = "Student's t with the cluster-robust standard error "
+_ON_N_EFF = " on the effective sample size that the clusters leave"
+_BOOT = "Bootstrap that draws whole clusters, "
+
+RATE = {
+    "icc_averaged": About(
+        "Clopper and Pearson's interval at the effective sample size, averaged over what the data say about the intracluster "
+        "correlation; it assumes that clusters are independent of each other.",
+        (_KORN, _CLOPPER, _KISH),
+    ),
+    "cr0": About(f"{_ROBUST}CR0, without a correction for few clusters.", (_MILLER,)),
+    "cr1": About(f"{_ROBUST}CR1, corrected by G/(G - 1).", (_MILLER,)),
+    "cr2": About(f"{_ROBUST}CR2, with Bell and McCaffrey's degrees of freedom.", (_PUSTEJOVSKY,)),
+    "cr3": About(f"{_ROBUST}CR3, which leaves out a cluster at a time.", (_MILLER,)),
+    "wald": About(f"Wald's interval{_ON_N_EFF}.", (_FRANCO,)),
+    "wilson": About(f"Wilson's interval{_ON_N_EFF}.", (_FRANCO, _WILSON)),
+    "logit": About("Wald's interval of the log odds with the clustered standard error.", (_FRANCO,)),
+    "clopper_pearson": About(f"Clopper and Pearson's interval{_ON_N_EFF}.", (_FRANCO, _CLOPPER)),
+    "korn_graubard": About("Clopper and Pearson's interval at Korn and Graubard's effective sample size.", (_KORN,)),
+    "bootstrap_percentile": About(f"{_BOOT}percentile limits.", (_GELBACH,)),
+    "bootstrap_bca": About(f"{_BOOT}limits corrected for bias and acceleration.", (_EFRON,)),
+    "bootstrap_t": About(f"{_BOOT}limits from its t statistic.", (_GELBACH,)),
+    "bootstrap_exact": About("Percentile limits of the bootstrap of whole clusters, without drawing.", (_GELBACH,)),
+    "bootstrap_pigeonhole": About("Bootstrap that draws the clusters of each clustering.", (_OWEN,)),
+}
+NAIVE = {
+    "wilson": About("Wilson's interval, which takes every score as independent.", (_WILSON, _BROWN)),
+    "cr1": About("Student's t interval of the mean, which takes every score as independent.", ()),
+}
+DIFFERENCE = {
+    "icc_averaged": About(
+        "Tango's score interval and test of paired scores at the effective sample size, averaged over what the data say about the "
+        "intracluster correlation of the items' differences.",
+        (_TANGO, _KISH),
+    ),
+    "tango": About("Tango's score interval and test of paired scores, for independent items.", (_TANGO,)),
+    "newcombe": About("Newcombe's hybrid score interval of paired scores, for independent items.", (_NEWCOMBE,)),
+    "bonett_price": About("Bonett and Price's adjusted Wald interval of paired scores, for independent items.", (_BONETT,)),
+    "agresti_min": About("Agresti and Min's adjusted Wald interval of paired scores, for independent items.", (_AGRESTI,)),
+    **{name: RATE[name] for name in ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile", "bootstrap_pigeonhole")},
+}
+TEST = {
+    "exact": About("McNemar's exact test, for independent items.", (_MCNEMAR,)),
+    "midp": About("McNemar's test with the mid-p value, for independent items.", (_FAGERLAND,)),
+    "interval": About("The interval's own: p is below one minus the level where it leaves out zero.", ()),
+}
+CORRECTION = {
+    "bonferroni": About("Bonferroni's correction: bounds the chance of any false finding.", (_DUNN,)),
+    "holm": About("Holm's correction: bounds the chance of any false finding.", (_HOLM,)),
+    "hochberg": About("Hochberg's correction: bounds the chance of any false finding.", (_HOCHBERG,)),
+    "bh": About("Benjamini and Hochberg's correction: bounds the expected share of false findings.", (_BH,)),
+    "by": About("Benjamini and Yekutieli's correction: bounds the expected share of false findings.", (_BY,)),
+    "none": About("No correction for the number of comparisons.", ()),
+}
+SIMULTANEOUS = {
+    "sup_t": About("Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters.", (_SUP_T,))
+}
+VERDICT = {
+    "superiority": About("One-sided test that the difference is above the margin.", ()),
+    "noninferiority": About("One-sided test that the difference is above minus the margin.", ()),
+    "equivalence": About("Two one-sided tests that the difference lies between minus the margin and the margin.", ()),
+}
+ICC = {"anova": About("Intracluster correlation from the analysis of variance, and Kish's design effect.", (_RIDOUT, _KISH))}
+CROSSED = {"crossed": About("Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,))}

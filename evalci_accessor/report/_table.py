@@ -1,0 +1,127 @@
+"""A result as a table for a notebook, on pandas' Styler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor.exceptions import MissingExtraError
+from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, tidy
+from evalci_accessor.plot._intervals import in_unit
+from evalci_accessor.report._cells import Speech, check_nouns, count, p_is, pvalue
+from evalci_accessor.report._rows import Row, pair_rows, rows
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+
+_ASKED, _SOURCE = "report.table", "cluster_ci, proportion_ci, pass_at_k, compare or diff_ci"
+
+
+def table(
+    result: Result, *, nouns: tuple[str, str] | None = None, percent: bool | None = None, caption: str | None = None
+) -> Styler:
+    """A result with its numbers put into words, as "73.9 % [65.7, 81.1]" and "6,511 items in 27 tasks".
+
+    Parameters
+    ----------
+    result : DataFrame or Dataset
+        Of `cluster_ci`, `proportion_ci`, `pass_at_k` and the like, `compare` or `diff_ci`, as it is or concatenated.
+    nouns : tuple of str, optional
+        What items and clusters are called, as ``("items", "tasks")``.
+    percent : bool, optional
+        Whether scores are written in per cent; by default if all numbers lie in [0, 1], and of differences in [-1, 1].
+    caption : str, optional
+        What stands above the table.
+
+    Returns
+    -------
+    Styler
+        Shows itself in a notebook. Its ``data`` are the texts, and text of yours is escaped in HTML.
+
+    Raises
+    ------
+    ColumnNotFoundError, AmbiguousNameError
+        A result that lacks the columns.
+    MethodError
+        A result without rows, or nouns that are not two words.
+    MissingExtraError
+        Jinja2, which pandas' Styler needs, is not installed.
+
+    Examples
+    --------
+    >>> from evalci_accessor import datasets, report
+    >>> df = datasets.load_rag_eval()
+    >>> honest = df.evalci.cluster_ci("doc_id", by="model")
+    >>> styled = report.table(honest, nouns=("questions", "documents"))
+    >>> print(styled.data.iloc[:, :2].to_string())
+                        estimate                       rests on
+    atlas    69.5 % [58.9, 78.8]  200 questions in 40 documents
+    boreal   75.5 % [65.9, 83.6]  200 questions in 40 documents
+    cascade  62.0 % [53.2, 70.2]  200 questions in 40 documents
+    """
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            "report.table needs Jinja2, as pandas' Styler does, which is not installed. Install it with: "
+            "pip install 'evalci-accessor[report]'"
+        ) from error
+    names = check_nouns(nouns)
+    held = list(getattr(result, "data_vars", getattr(result, "columns", ())))
+    paired = "difference" in held and "estimate" not in held
+    needed = DIFFERENCE if paired else RATE
+    frame, keys = tidy(result, needed, _ASKED, _SOURCE)
+    numbers = [frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in needed]
+    rates = in_unit(*numbers, low=-1.0 if paired else 0.0) if percent is None else percent
+    speech = Speech(percent=rates, nouns=names)
+    if paired:
+        found = pair_rows(frame[[*keys, *(name for name in frame if name not in keys)]])
+        texts = pd.DataFrame([_pair(row, speech) for row in found])
+    else:
+        found = rows(frame, keys)
+        texts = pd.DataFrame([_rate(row, speech) for row in found])
+    texts.index = pd.Index([row.label for row in found])
+    styler = texts.style.format(escape="html").format_index(escape="html").format_index(escape="html", axis="columns")
+    left: list[tuple[str, str | float]] = [
+        ("text-align", "left"),
+        ("font-variant-numeric", "tabular-nums"),
+        ("vertical-align", "top"),
+    ]
+    styler = styler.set_table_styles([{"selector": "th, td", "props": left}, {"selector": "caption", "props": left[:1]}])
+    if caption is not None:
+        import html
+
+        styler = styler.set_caption(html.escape(caption))
+    return styler
+
+
+def _rate(row: Row, speech: Speech) -> dict[str, str]:
+    cells = {"estimate": speech.score(row.number("estimate"), row.number("ci_low"), row.number("ci_high"))}
+    n = row.number("n" if "n" in row.names else "n_items")
+    return cells | _rests(row, speech, n) | _ran(row)
+
+
+def _pair(row: Row, speech: Speech) -> dict[str, str]:
+    cells = {"difference": speech.difference(row.number("difference"), row.number("ci_low"), row.number("ci_high"))}
+    if row.known("only_a"):
+        cells["only first, only second"] = f"{count(row.number('only_a'))}, {count(row.number('only_b'))}"
+    if "simultaneous_low" in row.names:
+        cells["all pairs together"] = speech.limits(
+            row.number("simultaneous_low"), row.number("simultaneous_high"), signed=True
+        )  # fmt: skip
+    if "verdict" in row.names:
+        cells["verdict"] = f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))}"
+    elif "pvalue_adj" in row.names:
+        cells["p, adjusted"] = pvalue(row.number("pvalue_adj"))
+    return cells | _rests(row, speech, row.number("n_pairs"), paired=True) | _ran(row)
+
+
+def _rests(row: Row, speech: Speech, n: float, *, paired: bool = False) -> dict[str, str]:
+    return {"rests on": speech.based_on(n, row.number("n_clusters"), row.text("cluster"), paired=paired)}
+
+
+def _ran(row: Row) -> dict[str, str]:
+    """The method and the level, if the result has them."""
+    return {name: row.text(name) for name in ("method", "confidence_level") if name in row.names}
