@@ -152,6 +152,11 @@ def _named(key: Hashable, value: Any) -> str:
 
 
 def names(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
+    """What the rows are called, in several lines where that is long."""
+    return [broken(name) for name in called(frame, keys)]
+
+
+def called(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
     """What the rows are called by their keys, and by what else tells them apart."""
     parts = [[_named(key, value) for value in frame[key]] for key in keys]
     joined = [" · ".join(row) for row in zip(*parts, strict=True)] if parts else ["all"] * len(frame)
@@ -161,7 +166,7 @@ def names(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
         texts = [_named(name, value) for value in frame[name]]
         if len(set(texts)) > 1:
             joined = [" · ".join(pair) for pair in zip(joined, texts, strict=True)]
-    return [broken(name) for name in joined]
+    return joined
 
 
 def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:

@@ -16,11 +16,11 @@ _STYLE = """
   font: 1rem/1.5 system-ui, sans-serif; text-align: left; overflow-wrap: anywhere; color-scheme: light; }
 .evalci-report * { box-sizing: border-box; }
 .evalci-report :is(h1, h2, h3) { margin: 1.6em 0 .5em; line-height: 1.25; color: inherit; }
-.evalci-report h1 { font-size: 1.6rem; } .evalci-report h2 { font-size: 1.25rem; } .evalci-report h3 { font-size: 1.1rem; }
+.evalci-report h1 { font-size: 1.6em; } .evalci-report h2 { font-size: 1.25em; } .evalci-report h3 { font-size: 1.1em; }
 .evalci-report > :is(h1, h2):first-child { margin-top: 0; }
 .evalci-report blockquote { margin: 0; padding: .1rem 1rem; border-left: .25rem solid #1b7fc0; background: #f2f6fa;
   color: inherit; }
-.evalci-report table { width: 100%; margin: 0 0 1.2rem; border-collapse: collapse; font-size: .95rem; color: inherit; }
+.evalci-report table { width: 100%; margin: 0 0 1.2rem; border-collapse: collapse; font-size: .95em; color: inherit; }
 .evalci-report caption { padding: .3rem 0; text-align: left; color: #444; caption-side: top; }
 .evalci-report :is(th, td) { padding: .35rem .6rem; border-bottom: 1px solid #ccc; text-align: left; vertical-align: top;
   background: none; color: inherit; white-space: normal; font-variant-numeric: tabular-nums; }
@@ -29,10 +29,10 @@ _STYLE = """
 .evalci-report .limits { white-space: nowrap; }
 .evalci-report figure { margin: 0 0 1.2rem; }
 .evalci-report figure svg { display: block; width: 100%; max-width: 36rem; height: auto; }
-.evalci-report figcaption { max-width: 40rem; color: #444; font-size: .9rem; }
+.evalci-report figcaption { max-width: 40rem; color: #444; font-size: .9em; }
 .evalci-report dt { margin-top: .7rem; font-weight: 600; } .evalci-report dd { margin: 0 0 0 1rem; }
-.evalci-report ul { margin: .2rem 0; padding-left: 1.2rem; font-size: .9rem; } .evalci-report a { color: #0b5a8f; }
-@media (max-width: 58rem) {
+.evalci-report ul { margin: .2rem 0; padding-left: 1.2rem; font-size: .9em; } .evalci-report a { color: #0b5a8f; }
+@media screen and (max-width: 58rem) {
   .evalci-report thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .evalci-report :is(table, tbody, tr, th[scope=row], td, caption) { display: block; width: 100%; }
   .evalci-report tbody tr { padding: .4rem 0; border-bottom: 1px solid #999; }
@@ -40,7 +40,8 @@ _STYLE = """
   .evalci-report td::before { content: attr(data-label) ": "; color: #444; }
 }
 @media print {
-  .evalci-report { max-width: none; padding: 0; font-size: 10pt; }
+  .evalci-report { max-width: none; padding: 0; font-size: 9pt; }
+  .evalci-report :is(thead, tbody) th { min-width: 6.8em; } .evalci-report :is(th, td) { padding: .3em .4em; }
   .evalci-report :is(tr, figure, blockquote, dd) { break-inside: avoid; }
   .evalci-report :is(h1, h2, h3, dt, caption) { break-after: avoid; }
 }

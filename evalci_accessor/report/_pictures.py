@@ -17,7 +17,7 @@ from evalci_accessor.plot._frame import MINUS
 from evalci_accessor.report._cells import visible
 from evalci_accessor.report._layout import Picture
 from evalci_accessor.report._report import Report
-from evalci_accessor.report._rows import pair_rows, rows
+from evalci_accessor.report._rows import Row, pair_rows, rows
 
 MOST = 100  # rows that a picture can have
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
@@ -53,12 +53,10 @@ def svg(report: Report, picture: Picture) -> str:
             forest(_named(report.rates, names), naive=report.naive, ax=ax, **look)
         else:
             found = pair_rows(report.comparison)
-            pairs = [MINUS.join(_short(side, _LETTERS // 2) for side in row.sides) for row in found]
-            names = [
-                f"{_short(row.of, _LETTERS // 2)} \N{MIDDLE DOT} {pair}" if row.of else pair
-                for row, pair in zip(found, pairs, strict=True)
-            ]
+            names = [_pair(row) for row in found]
             differences(_named(report.comparison, names), ax=ax, **look)
+            if report.speech.percent:
+                ax.set_xlabel("difference, points")  # shorter than the picture's own, for narrow ones
         legend = ax.get_legend()
         if legend is not None:
             legend.remove()  # the caption says it, in letters that a phone can wrap
@@ -69,6 +67,13 @@ def svg(report: Report, picture: Picture) -> str:
 
 def _named(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     return frame.assign(**{_LABEL: names})
+
+
+def _pair(row: Row) -> str:
+    """The two systems of a comparison, and its group if there is one."""
+    if not row.of:
+        return MINUS.join(_short(side, _LETTERS // 2) for side in row.sides)
+    return f"{_short(row.of, _LETTERS // 3)} \N{MIDDLE DOT} {MINUS.join(_short(side, _LETTERS // 3) for side in row.sides)}"
 
 
 def _short(text: str, letters: int) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from evalci_accessor.plot._frame import MINUS, names, words
+from evalci_accessor.plot._frame import MINUS, called, words
 from evalci_accessor.report._report import pair_keys
+
+_PAIR = "\0pair"  # no column of a result is called so
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,39 +54,26 @@ class Row:
         return words(self.values[name]) if name in self.values.index else ""
 
 
-def rows(frame: pd.DataFrame, keys: list[Hashable]) -> list[Row]:
-    """The rows of scores."""
-    return [
-        Row(label=label, values=frame.iloc[i].drop(keys))
-        for i, label in enumerate(one_line(names(frame[keys], keys) if keys else ["all"] * len(frame)))
-    ]
+def rows(frame: pd.DataFrame, keys: list[Hashable], *, apart: bool = False) -> list[Row]:
+    """The rows of scores; ``apart`` adds what tells rows of one key apart, such as the method."""
+    labels = called(frame if apart else frame[keys], keys)
+    return [Row(label=label, values=frame.iloc[i].drop(keys)) for i, label in enumerate(labels)]
 
 
-def pair_rows(comparison: pd.DataFrame) -> list[Row]:
+def pair_rows(comparison: pd.DataFrame, *, apart: bool = False) -> list[Row]:
     """The rows of comparisons, called after their two systems, and their group if there is one."""
     keys = pair_keys(comparison)
     *by, first, second = keys
-    a, b = (one_line(names(comparison[[side]], [side])) for side in (first, second))
-    a, b = (_bare(side, labels) for side, labels in ((first, a), (second, b)))
-    groups = one_line(names(comparison[by], by)) if by else [""] * len(comparison)
+    factor = str(first).removesuffix("_a")  # a system that is a number is called after it
+    a, b = (called(comparison[[side]].rename(columns={side: factor}), [factor]) for side in (first, second))
+    groups = called(comparison[by], by) if by else [""] * len(comparison)
+    labels = [
+        f"{group} \N{MIDDLE DOT} {left}{MINUS}{right}" if group else f"{left}{MINUS}{right}"
+        for group, left, right in zip(groups, a, b, strict=True)
+    ]
+    if apart:
+        labels = called(comparison.assign(**{_PAIR: labels}), [_PAIR])
     return [
-        Row(
-            label=f"{group} · {left}{MINUS}{right}" if group else f"{left}{MINUS}{right}",
-            sides=(left, right), of=group, values=comparison.iloc[i].drop(keys),
-        )
-        for i, (group, left, right) in enumerate(zip(groups, a, b, strict=True))
-    ]  # fmt: skip
-
-
-def _bare(side: Hashable, labels: list[str]) -> list[str]:
-    """A system that is a number is called after the factor, not after its side of the pair."""
-    factor = str(side).removesuffix("_a").removesuffix("_b")
-    return [
-        f"{factor}{label.removeprefix(str(side))}" if label.startswith((f"{side} = ", f"{side} empty")) else label
-        for label in labels
-    ]  # fmt: skip
-
-
-def one_line(labels: list[str]) -> list[str]:
-    """Labels that a picture would break into lines."""
-    return [label.replace("\n", " ") for label in labels]
+        Row(label=label, sides=(a[i], b[i]), of=groups[i], values=comparison.iloc[i].drop(keys))
+        for i, label in enumerate(labels)
+    ]

@@ -77,10 +77,10 @@ def table(
     rates = in_unit(*numbers, low=-1.0 if paired else 0.0) if percent is None else percent
     speech = Speech(percent=rates, nouns=names)
     if paired:
-        found = pair_rows(frame[[*keys, *(name for name in frame if name not in keys)]])
+        found = pair_rows(frame[[*keys, *(name for name in frame if name not in keys)]], apart=True)
         texts = pd.DataFrame([_pair(row, speech) for row in found])
     else:
-        found = rows(frame, keys)
+        found = rows(frame, keys, apart=True)
         texts = pd.DataFrame([_rate(row, speech) for row in found])
     texts.index = pd.Index([row.label for row in found])
     styler = texts.style.format(escape="html").format_index(escape="html").format_index(escape="html", axis="columns")

@@ -1,0 +1,528 @@
+"""A report holds the methods' own numbers, all that they warned of, and text as it was written."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import typing
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pages import Page
+
+from evalci_accessor import _typing, datasets, report
+from evalci_accessor import exceptions as ex
+from evalci_accessor.report import _pictures, _sources
+from evalci_accessor.report._collect import Findings
+from evalci_accessor.report._gaps import KNOWN
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def crossed_frame():
+    return datasets.load_rag_eval().assign(half=lambda d: np.where(d["item"] % 2, "odd", "even"))
+
+
+def few():
+    frame = datasets.load_rag_eval()
+    return frame[frame["doc_id"].isin(["doc-00", "doc-01", "doc-02"])].assign(score=1.0)
+
+
+# Data, clusters, what the rates are by, and options of the comparison and of all.
+CASES = {
+    "compare": (datasets.load_rag_eval, "doc_id", ["model"], {"factor": "model", "item": "item"}, {"rng": 3}),
+    "one": (lambda: datasets.load_rag_eval().query("model == 'atlas'"), "doc_id", None, {}, {}),
+    "grouped": (crossed_frame, "doc_id", ["half", "model"], {"factor": "model", "item": "item", "by": "half"}, {"rng": 3}),
+    "margin": (
+        datasets.load_rag_eval, "doc_id", ["model"], {"factor": "model", "item": "item", "margin": 0.05, "baseline": "atlas"}, {},
+    ),
+    "graded": (datasets.load_rag_eval, "doc_id", ["model"], {"factor": "model", "item": "item"}, {"rng": 3, "score": "latency_s"}),
+    "crossed": (
+        datasets.load_rag_eval, ["doc_id", "template_id"], ["model"], {"factor": "model", "item": "item"}, {"rng": 3},
+    ),
+    "samples": (datasets.load_code_eval, "repo_id", ["model"], {"factor": "model", "item": "item", "sample": "sample"}, {"rng": 3}),
+    "few": (few, "doc_id", ["model"], {"factor": "model", "item": "item"}, {"rng": 3, "confidence_level": 0.9}),
+}  # fmt: skip
+
+
+@pytest.fixture(params=CASES, scope="module")
+def case(request):
+    load, cluster, keys, pairing, options = CASES[request.param]
+    data = load()
+    before = data.copy()
+    made = data.evalci.report(cluster, **pairing, **options)
+    pd.testing.assert_frame_equal(data, before)
+    return data, cluster, keys, pairing, options, made
+
+
+def without(options, *names):
+    return {name: value for name, value in options.items() if name not in names}
+
+
+def quiet(call):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ex.EvalCIWarning)
+        return call()
+
+
+def compared(data, cluster, pairing, options):
+    method = data.evalci.diff_ci if "margin" in pairing else data.evalci.compare
+    return quiet(lambda: method(cluster=cluster, **pairing, **options))
+
+
+def test_results_are_those_of_the_methods(case):
+    data, cluster, keys, pairing, options, made = case
+    pd.testing.assert_frame_equal(made.rates, quiet(lambda: data.evalci.cluster_ci(cluster, by=keys, **options)))
+    scan = quiet(lambda: data.evalci.design_effect(cluster, by=keys, **without(options, "rng")))
+    pd.testing.assert_frame_equal(made.clustering, scan)
+    if options.get("score") != "latency_s":
+        pd.testing.assert_frame_equal(made.naive, data.evalci.proportion_ci(by=keys, **without(options, "rng")))
+    if not pairing:
+        assert made.comparison is None
+        assert made.naive_comparison is None
+        return
+    pd.testing.assert_frame_equal(made.comparison, compared(data, cluster, pairing, options))
+    naive = compared(data, None, pairing, options)
+    sides = ["half", "model_a", "model_b"] if "by" in pairing else ["model_a", "model_b"]
+    aligned = made.comparison[sides].merge(naive, on=sides, how="left", validate="1:1")
+    pd.testing.assert_frame_equal(made.naive_comparison, aligned)
+
+
+def test_naive_scores_beyond_one_have_students_interval(rag):
+    made = rag.evalci.report("doc_id", by="model", score="latency_s")
+    from scipy.stats import t
+
+    for row in made.naive.itertuples():
+        own = rag.loc[rag["model"] == row.model, "latency_s"]
+        half = t.ppf(0.975, len(own) - 1) * own.std() / np.sqrt(len(own))
+        assert (row.ci_low, row.ci_high) == pytest.approx((own.mean() - half, own.mean() + half), rel=1e-9)
+
+
+def said(value, percent, signed=False):
+    """A number as the report must print it."""
+    text = f"{100 * value:.1f}" if percent else f"{value:.4g}"
+    text = "0.0" if text == "-0.0" else text
+    return ("+" if signed and float(text) > 0 else "") + text.replace("-", MINUS)
+
+
+def limits(row, percent, signed=False):
+    return f"[{said(row['ci_low'], percent, signed)}, {said(row['ci_high'], percent, signed)}]"
+
+
+def test_printed_numbers_are_the_methods(case):
+    made = case[-1]
+    page, percent = Page(made.to_html()), case[4].get("score") != "latency_s"
+    unit = " %" if percent else ""
+    cells = page.table("Mean of")
+    assert [row[1:] for row in cells[1:]] == [
+        [f"{said(r['estimate'], percent)}{unit} {limits(r, percent)}", f"{r['n']:,}", f"{r['n_clusters']:,}"]
+        for _, r in made.rates.iterrows()
+    ]
+    ignored = page.table("Intervals of the scores")[1:]
+    widths = [(made.rates, 1), (made.naive, 2)]
+    for frame, column in widths:
+        assert [row[column] for row in ignored] == [limits(r, percent) for _, r in frame.iterrows()]
+    times = (made.rates["ci_high"] - made.rates["ci_low"]) / (made.naive["ci_high"] - made.naive["ci_low"])
+    assert [row[3] for row in ignored] == [f"{value:.2f}" for value in times]
+    scan = page.table("How clustered")[1:]
+    for row, (_, r) in zip(scan, made.clustering.iterrows(), strict=True):
+        assert row[1] == r["cluster"]
+        icc = "not known" if np.isnan(r["icc"]) else f"{r['icc']:.2f} [{r['icc_low']:.2f}, {r['icc_high']:.2f}]"
+        assert row[2] == icc.replace("-", MINUS)
+        assert row[4] == ("not known" if np.isnan(r["n_eff"]) else f"{r['n_eff']:,.1f}")
+        assert row[5] == f"{r['n_clusters']}"
+    if made.comparison is None:
+        assert not [caption for caption in page.tables if caption.startswith("Differences")]
+        return
+    table = page.table("Differences, first minus second")
+    points = " points" if percent else ""
+    for row, (_, r) in zip(table[1:], made.comparison.iterrows(), strict=True):
+        shown = dict(zip(table[0], row, strict=True))
+        assert row[1] == f"{said(r['difference'], percent, True)}{points} {limits(r, percent, True)}"
+        if not np.isnan(r["only_a"]):
+            assert shown["Only first, only second passed"] == f"{r['only_a']:.0f}, {r['only_b']:.0f}"
+            assert shown["Both passed, both failed"] == f"{r['both_pass']:.0f}, {r['both_fail']:.0f}"
+        else:
+            assert "Only first, only second passed" not in shown
+        if "margin" in r:
+            assert shown["Verdict"].startswith(f"{r['verdict']}, p = ")
+            assert shown["Claim and margin"] == f"{r['claim']}, {said(r['margin'], percent)}"
+        else:
+            p = r["pvalue_adj"]
+            assert shown["p (holm)"] == ("< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0"))
+        assert shown["Rests on"].startswith(f"{r['n_pairs']:,} items in {r['n_clusters']:,} clusters of ")
+
+
+def test_markdown_and_html_say_the_same(case):
+    made = case[-1]
+    page, text = Page(made.to_html()), made.to_markdown()
+    plain = re.sub(r"\\(.)", r"\1", text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    for rows in page.tables.values():
+        for row in rows:
+            assert f"| {' | '.join(row)} |" in plain
+    assert [title for _, title in page.headings] == re.findall(r"^#+ (.*)$", plain, flags=re.M)
+    assert f"> {made.sentence}" in plain
+    assert made.sentence in page.text
+
+
+def test_sentence_holds_the_four_numbers_and_the_counts(case):
+    made, percent = case[-1], case[4].get("score") != "latency_s"
+    words = made.sentence
+    unit = " %" if percent else ""
+    level = f"{100 * case[4].get('confidence_level', 0.95):.0f} % interval "
+    assert level in words
+    for _, r in made.rates.iterrows():
+        ends = f"{said(r['ci_low'], percent)} to {said(r['ci_high'], percent)})"
+        assert f"{said(r['estimate'], percent)}{unit} (" in words
+        assert ends in words
+        assert f"{r['n']:,} {'samples of items' if 'sample' in case[3] else 'items'} in {r['n_clusters']} clusters" in words
+    for _, r in (made.rates.iloc[:0] if made.comparison is None else made.comparison).iterrows():
+        if not np.isnan(r["only_a"]):
+            assert f"only {r['model_a']} passed {r['only_a']:.0f}, only {r['model_b']} passed {r['only_b']:.0f}" in words
+    assert all(name in words for name in KNOWN)
+
+
+def test_dict_survives_json_and_holds_every_number(case):
+    made = case[-1]
+    found = made.to_dict()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    tables = [("systems", made.rates, made.keys), ("clustering", made.clustering, made.keys)]
+    if made.comparison is not None:
+        sides = [name for name in made.comparison if name in ("half", "model_a", "model_b")]
+        tables.append(("comparisons", made.comparison, sides))
+    for part, frame, keys in tables:
+        assert len(found[part]) == len(frame)
+        for one, (_, row) in zip(found[part], frame.iterrows(), strict=True):
+            assert one["keys"] == {key: row[key] for key in keys}
+            for name in frame.columns.difference(keys):
+                expected = None if pd.isna(row[name]) or row[name] in (np.inf, -np.inf) else row[name]
+                assert one[name] == expected, name
+    assert [one["naive"]["ci_low"] for one in found["systems"]] == made.naive["ci_low"].tolist()
+    assert [one["message"] for one in found["warnings"]] == [one.message for one in made.warnings]
+    assert found["sentence"] == made.sentence
+
+
+def test_keys_of_any_type_go_into_json(rag):
+    day = {"atlas": pd.Timestamp("2026-01-02"), "boreal": pd.NaT, "cascade": pd.Timestamp("2026-03-04")}
+    made = rag.assign(day=rag["model"].map(day), run=np.where(rag["model"] == "atlas", 1, 2)).evalci.report(
+        "doc_id", by=["day", "run"]
+    )
+    keys = [one["keys"] for one in made.to_dict()["systems"]]
+    assert keys == [
+        {"day": "2026-01-02 00:00:00", "run": 1}, {"day": None, "run": 2}, {"day": "2026-03-04 00:00:00", "run": 2},
+    ]  # fmt: skip
+    assert Page(made.to_html()).table("Mean of")[2][0] == "day = missing · run = 2"
+
+
+def same(one, other):
+    """Dicts with equal numbers, but for the last bit of a sum."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(same(*pair) for pair in zip(one, other, strict=True))
+    return one == pytest.approx(other, rel=1e-9, abs=1e-12) if isinstance(one, float) else one == other
+
+
+@pytest.mark.parametrize("margin", [None, 0.03])
+def test_a_cube_gives_the_frames_report(rag, cube, margin):
+    options = {"factor": "model", "margin": margin, "rng": 5, "not_covered": {"contamination": "none found"}}
+    frame = rag.evalci.report("doc_id", item="item", **options)
+    assert same(cube.evalci.report("doc_id", **options).to_dict(), frame.to_dict())
+    assert same(cube["score"].evalci.report("doc_id", **options).to_dict(), frame.to_dict())
+    series = rag.set_index(["model", "item", "doc_id"])["score"]
+    assert same(series.evalci.report("doc_id", item="item", **options).to_dict(), frame.to_dict())
+    alone = cube.evalci.report("doc_id")
+    assert same(alone.to_dict(), rag.evalci.report("doc_id", by="model").to_dict())
+
+
+def test_a_cube_with_samples_and_kept_dims():
+    frame, cube = datasets.load_code_eval(), datasets.load_code_eval_cube()
+    options = {"factor": "model", "sample": "sample", "rng": 5}
+    made = cube.evalci.report("repo_id", **options).to_dict()
+    assert same(made, frame.evalci.report("repo_id", item="item", **options).to_dict())
+    first = cube.isel(sample=[0, 1])
+    kept = first.evalci.report("repo_id", factor="model", rng=5)
+    by = frame[frame["sample"] < 2].evalci.report("repo_id", factor="model", item="item", by="sample", rng=5)
+    numbers = lambda made: {tuple(sorted(one["keys"].items())): one["ci_low"] for one in made.to_dict()["systems"]}  # noqa: E731
+    assert numbers(kept) == pytest.approx(numbers(by))
+    assert len(kept.to_dict()["comparisons"]) == 2
+    assert [one["keys"] for one in kept.to_dict()["comparisons"]] == [
+        {"sample": s, "model_a": "atlas", "model_b": "boreal"} for s in (0, 1)
+    ]
+
+
+def test_systems_of_a_cube_may_be_named_by_a_coordinate(cube):
+    runs = cube.rename(model="run").assign_coords(model=("run", cube["model"].values)).drop_vars("run")
+    found = runs.evalci.report("doc_id", factor="model", rng=1).to_dict()
+    assert [one["keys"] for one in found["systems"]] == [{"model": name} for name in ("atlas", "boreal", "cascade")]
+    assert found["comparisons"][0]["keys"] == {"model_a": "boreal", "model_b": "cascade"}
+
+
+@given(st.randoms())
+@settings(max_examples=5)
+def test_the_order_of_the_rows_does_not_matter(random):
+    frame = datasets.load_rag_eval()
+    order = list(range(len(frame)))
+    random.shuffle(order)
+    options = {"factor": "model", "item": "item", "rng": 5, "pairs": [("boreal", "cascade")], "n_resamples": 199}
+    found, other = (f.evalci.report("doc_id", **options).to_dict() for f in (frame, frame.iloc[order]))
+    by_name = [{one["keys"]["model"]: one for one in made["systems"]} for made in (found, other)]
+    assert same(*by_name)
+    assert same(found["comparisons"], other["comparisons"])
+
+
+def test_warnings_are_all_there_once_and_not_raised():
+    frame = few()
+    made = frame.evalci.report("doc_id", factor="model", item="item", rng=1)  # warnings are errors here
+    calls = {
+        "cluster_ci": lambda: frame.evalci.cluster_ci("doc_id", by="model"),
+        "design_effect": lambda: frame.evalci.design_effect("doc_id", by="model"),
+        "compare": lambda: frame.evalci.compare("model", item="item", cluster="doc_id", rng=1),
+    }
+    expected = []
+    for about, call in calls.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call()
+        expected += [(one.category.__name__, str(one.message), about) for one in caught]
+    assert len(expected) > 3
+    assert [(one.kind, one.message, one.about) for one in made.warnings] == expected
+    page = Page(made.to_html()).text
+    for one in made.warnings:
+        assert one.message in page
+        assert one.meaning == getattr(ex, one.kind).__doc__
+        assert one.meaning in page
+
+
+def test_a_warning_said_by_two_methods_stands_once(rag):
+    gone = rag.assign(score=rag["score"].astype(float).where(rag.index != 7))
+    made = gone.evalci.report("doc_id", by="model", nan_policy="omit")
+    assert [(one.kind, one.about) for one in made.warnings] == [("MissingScoreWarning", "cluster_ci")]
+    assert made.rates["n"].tolist() == [199, 200, 200]
+
+
+def test_warnings_of_others_are_passed_on():
+    findings = Findings()
+    with pytest.warns(DeprecationWarning, match="of another"):
+        assert findings.of("cluster_ci", lambda: warnings.warn("of another", DeprecationWarning, stacklevel=1)) is None
+    assert findings.all == ()
+
+
+def torn(n_clusters=12, size=20):
+    """Two systems that part by whole clusters: much evidence if these are ignored, little if not."""
+    rows = []
+    for g in range(n_clusters):
+        for i in range(size):
+            for name in ("a", "b"):
+                score = 1 if name == "a" and g < 8 else 1 if name == "b" and g >= 8 else 0
+                rows.append({"model": name, "doc": g, "item": g * size + i, "score": score})
+    return pd.DataFrame(rows)
+
+
+def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
+    made = torn().evalci.report("doc", factor="model", item="item", rng=1)
+    assert made.naive_comparison["pvalue_adj"].item() < 0.001
+    assert made.comparison["pvalue_adj"].item() > 0.1
+    claim = f"Ignoring the clusters, a finding would have been claimed that the data do not support: a {MINUS} b."
+    assert claim in made.to_markdown()
+    turned = dataclasses.replace(made, comparison=made.naive_comparison, naive_comparison=made.comparison)
+    assert f"Ignoring the clusters, a finding would have been missed: a {MINUS} b." in turned.to_markdown()
+    alike = dataclasses.replace(made, naive_comparison=made.comparison)
+    assert "Ignoring the clusters would have led to the same findings" in alike.to_markdown()
+    gate = torn().evalci.report("doc", factor="model", item="item", margin=0.05)
+    assert gate.comparison["verdict"].item() == "inconclusive"
+    assert gate.naive_comparison["verdict"].item() == "noninferior"
+    assert claim in gate.to_markdown()
+
+
+def test_what_is_not_covered_has_a_place_for_each_answer(rag):
+    made = rag.evalci.report("doc_id", by="model", not_covered={"label error": "2 of 100 wrong", "judge drift": "not seen"})
+    answers = {gap.name: gap.answer for gap in made.not_covered}
+    assert answers == dict.fromkeys(KNOWN) | {"label error": "2 of 100 wrong", "judge drift": "not seen"}
+    page = Page(made.to_html()).text
+    assert page.count("Not assessed.") == len(KNOWN) - 1
+    assert "Assessed: 2 of 100 wrong" in page
+    assert "Assessed: not seen" in page
+    assert "7 other errors come on top, of which 2 were assessed" in " ".join(page.split())
+
+
+def test_methods_that_ran_are_named_with_their_sources(case):
+    made = case[-1]
+    ran = {one.name for one in made.methods}
+    assert set(made.rates["method"]) | set(made.naive["method"]) <= ran
+    if made.comparison is not None:
+        assert set(made.comparison["method"]) <= ran
+    page = Page(made.to_html())
+    for one in made.methods:
+        for source in one.sources:
+            assert source.text in page.text
+    assert f"evalci-accessor {made.versions['evalci-accessor']}" in page.text
+    assert made.versions["numpy"] == np.__version__
+    assert ("Crossed clusterings" in {one.role for one in made.methods}) == isinstance(case[1], list)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options"),
+    [
+        (_sources.RATE, _typing.ClusterMethod), (_sources.DIFFERENCE, _typing.DiffMethod), (_sources.TEST, _typing.CompareTest),
+        (_sources.CORRECTION, _typing.Correction), (_sources.VERDICT, _typing.Claim),
+    ],
+)  # fmt: skip
+def test_every_method_has_its_words(texts, options):
+    assert set(texts) == set(typing.get_args(options)) - {"auto"}
+    for about in texts.values():
+        assert about.text.endswith(".")
+        for source in about.sources:
+            assert re.search(r"\(\d{4}\)", source.text)
+            assert re.fullmatch(r"|https://doi\.org/10\.\d{4,}/\S+|https://www\.jstor\.org/stable/\d+", source.url)
+
+
+NASTY = ["<script>alert(1)</script>", "a|b `c` *d* [x](y) & \"q\" 'r' --> ]]>", "</svg></style>\x00 $x$"]
+ALLOWED = {
+    "html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "h3", "p", "blockquote", "table", "caption",
+    "thead", "tbody", "tr", "th", "td", "span", "figure", "div", "figcaption", "dl", "dt", "dd", "ul", "li", "a",
+    "svg", "defs", "g", "path", "use", "clippath", "rect",
+}  # fmt: skip
+
+
+def harmless(page):
+    """No tag that a report does not make, no handler, and no address but those of publications."""
+    assert {tag for tag, _ in page.tags} <= ALLOWED
+    for tag, attributes in page.tags:
+        assert not [name for name in attributes if name.startswith("on")]
+        assert "src" not in attributes
+        href = attributes.get("href")
+        if href is not None:
+            assert href.startswith("#" if tag == "use" else ("https://doi.org/10.", "https://www.jstor.org/"))
+
+
+def small(names):
+    """Two or more systems on twelve items in six clusters."""
+    rows = [(k, i, i // 2, (i * 7 + k) % 3 > 0) for k in range(len(names)) for i in range(12)]
+    frame = pd.DataFrame(rows, columns=["model", "item", "doc", "score"])
+    return frame.assign(model=np.array(names, dtype=object)[frame["model"]])
+
+
+def test_text_shows_as_it_was_written(tmp_path):
+    frame = small(NASTY).rename(columns={"doc": "<b>doc</b>"})
+    made = frame.evalci.report(
+        "<b>doc</b>", factor="model", item="item", rng=1, title="<i>T\ud800</i>", nouns=("<u>q</u>", "d & e"),
+        not_covered={"label error": "<img src=x onerror=alert(1)>", "<u>own</u>": "1. * x"},
+    )  # fmt: skip
+    page = Page(made.to_html(tmp_path / "report.html"))
+    harmless(page)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == made.to_html()
+    shown = [*NASTY[:2], "</svg></style>\ufffd $x$"]
+    assert [row[0] for row in page.table("Mean of")[1:]] == shown
+    assert ("h1", "<i>T\ufffd</i>") in page.headings
+    assert "Assessed: <img src=x onerror=alert(1)>" in page.text
+    part = Page(made._repr_html_())
+    harmless(part)
+    assert {tag for tag, _ in part.headings} == {"h2", "h3"}  # a notebook has its own title
+    assert part.tables == page.tables
+    text = made.to_markdown(tmp_path / "report.md")
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == text
+    assert not re.search(r"<(?!https://)", text)
+    for line in text.splitlines():
+        if line.startswith("|"):
+            assert len(re.findall(r"(?<!\\)\|", line)) in (5, 8, 9, 6)
+
+
+def test_names_are_whole_and_numbers_say_of_what():
+    long = "x" * 150
+    made = small([long, 7, True]).evalci.report("doc", factor="model", item="item", rng=1)
+    page = Page(made.to_html())
+    assert [row[0] for row in page.table("Mean of")[1:]] == [long, "model = 7", "model = True"]
+    pairs = {row[0] for row in page.table("Differences, first")[1:]}
+    assert pairs == {f"{long} {MINUS} model = 7", f"{long} {MINUS} model = True", f"model = 7 {MINUS} model = True"}
+    assert long in made.to_markdown()
+
+
+NAMES = st.text(min_size=1, max_size=80).filter(str.strip)
+
+
+@given(st.lists(NAMES, min_size=2, max_size=3, unique_by=lambda name: " ".join(name.split())))
+@settings(max_examples=25)
+def test_any_name_stays_text(names):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pictures, "available", lambda: False)
+        made = quiet(lambda: small(names).evalci.report("doc", by="model"))
+        page = Page(made.to_html())
+    harmless(page)
+    unseen = "[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
+    expected = [re.sub(unseen, "\ufffd", " ".join(name.split())) for name in names]
+    assert [row[0] for row in page.table("Mean of")[1:]] == expected
+
+
+def test_without_matplotlib_the_page_says_so(rag, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.axes", None)
+    made = rag.evalci.report("doc_id", factor="model", item="item", rng=1)
+    page = Page(made.to_html())
+    assert page.text.count("Matplotlib is not installed") == 2
+    assert not [tag for tag, _ in page.tags if tag in ("svg", "figure")]
+    assert len(page.tables) == 5
+    assert "Matplotlib" not in made.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"item": "item"}, ex.MethodError, "item= belongs to a comparison"),
+        ({"margin": 0.1}, ex.MethodError, "margin= and claim= belong to a comparison"),
+        ({"factor": "model"}, ex.MethodError, "item= must name what pairs their scores"),
+        ({"factor": "model", "item": "item", "claim": "superiority"}, ex.MethodError, "give it with margin="),
+        ({"not_covered": ["label error"]}, ex.MethodError, "must be a dict .* got list"),
+        ({"not_covered": {"label error": 2}}, ex.MethodError, "must be text throughout.*'label error': 2"),
+        ({"nouns": "ab"}, ex.MethodError, "must be two words.*'ab'"),
+        ({"nouns": ("a", "")}, ex.MethodError, "must be two words"),
+        ({"title": 3}, ex.MethodError, "title= must be text; got int"),
+        ({"by": "nobody"}, ex.ColumnNotFoundError, "nobody"),
+    ],
+)  # fmt: skip
+def test_errors_say_what_is_allowed(rag, options, error, match):
+    with pytest.raises(error, match=match):
+        rag.evalci.report("doc_id", **options)
+
+
+def test_nothing_to_report_is_an_error(rag):
+    with pytest.raises(ex.ScoreError, match="nothing to report"):
+        rag.iloc[:0].evalci.report("doc_id", by="model")
+
+
+def test_options_reach_their_methods(rag):
+    made = rag.evalci.report(
+        "doc_id", factor="model", item="item", method="cr1", diff_method="cr2", correction="bh", confidence_level=0.8,
+        n_resamples=199, rng=4, percent=False, baseline="atlas",
+    )  # fmt: skip
+    assert set(made.rates["method"]) == {"cr1"}
+    assert set(made.comparison["method"]) == {"cr2"}
+    assert set(made.comparison["correction"]) == {"bh"}
+    assert set(made.comparison["model_b"]) == {"atlas"}
+    for frame in (made.rates, made.naive, made.clustering, made.comparison, made.naive_comparison):
+        assert set(frame["confidence_level"]) == {0.8}
+    assert made.settings == {"confidence_level": 0.8, "n_resamples": 199, "rng": 4}
+    assert "80 % interval" in made.sentence
+    assert "0.695 [" in Page(made.to_html()).table("Mean of")[1][1]
+    weighted = rag.assign(w=np.where(rag["item"] % 2, 1.0, 3.0)).evalci.report(
+        "doc_id", factor="model", item="item", weights="w", rng=4
+    )
+    expected = rag.groupby("model", sort=False).apply(lambda d: np.average(d["score"], weights=np.where(d["item"] % 2, 1, 3)))
+    assert weighted.rates["estimate"].tolist() == pytest.approx(expected.tolist())
+
+
+def test_words_for_items_and_clusters(rag):
+    made = rag.evalci.report("doc_id", by="model", nouns=("questions", "documents"))
+    assert "On 200 questions in 40 documents, atlas scored 69.5 %" in made.sentence
+    assert Page(made.to_html()).table("Mean of")[0][2:] == ["Questions", "Documents"]
+    assert repr(made) == "<Report 'score, clustered by doc_id': 3 rows, 0 comparisons, 0 warnings>"
+
+
+def test_the_module_is_reached_by_its_name():
+    import evalci_accessor
+
+    assert evalci_accessor.report is report
