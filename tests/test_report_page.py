@@ -112,6 +112,17 @@ def test_page_fits_is_silent_and_asks_for_nothing(chromium, made, width):
     assert chromium.evaluate("document.scripts.length + document.images.length") == 0
 
 
+@pytest.mark.parametrize("column", [320, 700, 1100])
+def test_a_notebook_may_be_narrower_than_its_window(chromium, made, tmp_path, column):
+    report, path = made[0], tmp_path / "notebook.html"
+    path.write_text(
+        f"<!DOCTYPE html><meta charset=utf-8><body style='margin:0'><main style='width:{column}px'>{report._repr_html_()}</main>",
+        encoding="utf-8",
+    )
+    chromium.open(path, 1280)
+    assert chromium.evaluate(OVERFLOWS.replace("innerWidth", str(column))) == []
+
+
 def test_scripts_in_names_show_as_text(chromium, tmp_path):
     path = tmp_path / "report.html"
     nasty().to_html(path)

@@ -27,11 +27,18 @@ def result(**columns):
 def test_a_rate_reads_as_it_would_be_written():
     styled = report.table(result(), nouns=("items", "tasks"))
     assert styled.data.iloc[0].tolist() == [
-        "73.9 % [65.7, 81.1]", "6,511 items in 27 tasks", "icc_averaged", "0.95",
+        "73.9 % [65.7, 81.1]", "6,511 items in 27 tasks", "icc_averaged",
     ]  # fmt: skip
     assert report.table(result()).data["rests on"].tolist() == [
         "6,511 items in 27 clusters of task", "12 items in 3 clusters of task",
     ]  # fmt: skip
+    assert styled.data.columns.tolist() == ["estimate [95 % interval]", "rests on", "method"]
+    two = report.table(result(confidence_level=[0.95, 0.9])).data
+    assert two["confidence_level"].tolist() == ["0.95", "0.9"]
+    assert two.columns[0] == "estimate"
+    bare = result()[["model", "estimate", "ci_low", "ci_high"]]
+    assert report.table(bare).data.columns.tolist() == ["estimate [interval]"]
+    assert report.table(bare.assign(n=1234)).data["rests on"].iloc[0] == "1,234 items"
     naive = report.table(result(cluster=""))
     assert naive.data["rests on"].iloc[0] == "6,511 items, taken as independent"
     crossed = report.table(result(cluster="task + prompt"))
@@ -48,7 +55,7 @@ def test_a_rate_reads_as_it_would_be_written():
 def test_estimates_are_rounded_for_reading_alone(point, percent, expected):
     frame = result(estimate=point, ci_low=0.0, ci_high=1.0)
     before = frame.copy()
-    assert report.table(frame, percent=percent).data["estimate"].iloc[0] == expected
+    assert report.table(frame, percent=percent).data.iloc[0, 0] == expected
     pd.testing.assert_frame_equal(frame, before)
 
 
@@ -56,7 +63,7 @@ def test_results_of_all_methods_and_containers(rag, cube):
     honest = rag.evalci.cluster_ci("doc_id", by="model")
     of_frame = report.table(honest).data
     assert of_frame.index.tolist() == ["atlas", "boreal", "cascade"]
-    for row, text in zip(honest.itertuples(), of_frame["estimate"], strict=True):
+    for row, text in zip(honest.itertuples(), of_frame.iloc[:, 0], strict=True):
         assert text == f"{100 * row.estimate:.1f} % [{100 * row.ci_low:.1f}, {100 * row.ci_high:.1f}]"
     pd.testing.assert_frame_equal(report.table(cube.evalci.cluster_ci("doc_id")).data, of_frame)
     both = pd.concat([honest, rag.evalci.proportion_ci(by="model")], ignore_index=True)
@@ -90,7 +97,7 @@ def test_text_is_escaped_and_the_rows_have_headers():
     assert not [tag for tag, _ in page.tags if tag in ("script", "i", "u")]
     (rows,) = page.tables.values()
     assert rows[1] == [
-        name, "73.9 % [65.7, 81.1]", "6,511 items in 27 clusters of <i>task</i>", "<u>m</u>", "0.95",
+        name, "73.9 % [65.7, 81.1]", "6,511 items in 27 clusters of <i>task</i>", "<u>m</u>",
     ]  # fmt: skip
     assert list(page.tables) == [name]
 

@@ -11,6 +11,7 @@ from evalci_accessor.report._cells import visible
 from evalci_accessor.report._layout import Block, Entries, Entry, Figure, Para, Section, Table, sections
 from evalci_accessor.report._report import Report
 
+# A narrow column, whatever the width of its window, makes a block of each row.
 _STYLE = """
 .evalci-report { box-sizing: border-box; max-width: 62rem; margin: 0 auto; padding: 1rem; background: #fff; color: #1a1a1a;
   font: 1rem/1.5 system-ui, sans-serif; text-align: left; overflow-wrap: anywhere; color-scheme: light; }
@@ -29,15 +30,18 @@ _STYLE = """
 .evalci-report .limits { white-space: nowrap; }
 .evalci-report figure { margin: 0 0 1.2rem; }
 .evalci-report figure svg { display: block; width: 100%; max-width: 36rem; height: auto; }
-.evalci-report figcaption { max-width: 40rem; color: #444; font-size: .9em; }
+div.evalci-report figcaption, main.evalci-report figcaption { max-width: 40rem; color: #444; font-size: .9em; }
 .evalci-report dt { margin-top: .7rem; font-weight: 600; } .evalci-report dd { margin: 0 0 0 1rem; }
 .evalci-report ul { margin: .2rem 0; padding-left: 1.2rem; font-size: .9em; } .evalci-report a { color: #0b5a8f; }
-@media screen and (max-width: 58rem) {
-  .evalci-report thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .evalci-report :is(table, tbody, tr, th[scope=row], td, caption) { display: block; width: 100%; }
-  .evalci-report tbody tr { padding: .4rem 0; border-bottom: 1px solid #999; }
-  .evalci-report :is(tbody th, td) { padding: .1rem 0; border: 0; }
-  .evalci-report td::before { content: attr(data-label) ": "; color: #444; }
+@media screen {
+  .evalci-report { container-type: inline-size; }
+  @container (max-width: 56rem) {
+    .evalci-report thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+    .evalci-report :is(table, tbody, tr, th[scope=row], td, caption) { display: block; width: 100%; }
+    .evalci-report tbody tr { padding: .4rem 0; border-bottom: 1px solid #999; }
+    .evalci-report :is(tbody th, td) { padding: .1rem 0; border: 0; }
+    .evalci-report td::before { content: attr(data-label) ": "; color: #444; }
+  }
 }
 @media print {
   .evalci-report { max-width: none; padding: 0; font-size: 9pt; }

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor.exceptions import MissingExtraError
+from evalci_accessor.plot import _words
 from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, tidy
 from evalci_accessor.plot._intervals import in_unit
 from evalci_accessor.report._cells import Speech, check_nouns, count, p_is, pvalue
@@ -56,10 +57,10 @@ def table(
     >>> honest = df.evalci.cluster_ci("doc_id", by="model")
     >>> styled = report.table(honest, nouns=("questions", "documents"))
     >>> print(styled.data.iloc[:, :2].to_string())
-                        estimate                       rests on
-    atlas    69.5 % [58.9, 78.8]  200 questions in 40 documents
-    boreal   75.5 % [65.9, 83.6]  200 questions in 40 documents
-    cascade  62.0 % [53.2, 70.2]  200 questions in 40 documents
+            estimate [95 % interval]                       rests on
+    atlas        69.5 % [58.9, 78.8]  200 questions in 40 documents
+    boreal       75.5 % [65.9, 83.6]  200 questions in 40 documents
+    cascade      62.0 % [53.2, 70.2]  200 questions in 40 documents
     """
     try:
         import jinja2  # noqa: F401
@@ -82,6 +83,10 @@ def table(
     else:
         found = rows(frame, keys, apart=True)
         texts = pd.DataFrame([_rate(row, speech) for row in found])
+    levels = {row.text("confidence_level") for row in found}
+    if len(levels) == 1:  # one level for all is said above the numbers
+        texts = texts.drop(columns="confidence_level", errors="ignore")
+        texts = texts.rename(columns={texts.columns[0]: f"{texts.columns[0]} [{_words.level(levels.pop())}interval]"})
     texts.index = pd.Index([row.label for row in found])
     styler = texts.style.format(escape="html").format_index(escape="html").format_index(escape="html", axis="columns")
     left: list[tuple[str, str | float]] = [
@@ -99,8 +104,7 @@ def table(
 
 def _rate(row: Row, speech: Speech) -> dict[str, str]:
     cells = {"estimate": speech.score(row.number("estimate"), row.number("ci_low"), row.number("ci_high"))}
-    n = row.number("n" if "n" in row.names else "n_items")
-    return cells | _rests(row, speech, n) | _ran(row)
+    return cells | _rests(row, speech) | _ran(row)
 
 
 def _pair(row: Row, speech: Speech) -> dict[str, str]:
@@ -115,11 +119,18 @@ def _pair(row: Row, speech: Speech) -> dict[str, str]:
         cells["verdict"] = f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))}"
     elif "pvalue_adj" in row.names:
         cells["p, adjusted"] = pvalue(row.number("pvalue_adj"))
-    return cells | _rests(row, speech, row.number("n_pairs"), paired=True) | _ran(row)
+    return cells | _rests(row, speech, paired=True) | _ran(row)
 
 
-def _rests(row: Row, speech: Speech, n: float, *, paired: bool = False) -> dict[str, str]:
-    return {"rests on": speech.based_on(n, row.number("n_clusters"), row.text("cluster"), paired=paired)}
+def _rests(row: Row, speech: Speech, *, paired: bool = False) -> dict[str, str]:
+    """What a number rests on, as far as the result tells."""
+    counted = next((name for name in ("n", "n_items", "n_pairs") if name in row.names), None)
+    if counted is None:
+        return {}
+    if "cluster" not in row.names:
+        return {"rests on": f"{count(row.number(counted))} {speech.items}"}
+    n, clusters = row.number(counted), row.number("n_clusters")
+    return {"rests on": speech.based_on(n, clusters, row.text("cluster"), paired=paired)}
 
 
 def _ran(row: Row) -> dict[str, str]:
