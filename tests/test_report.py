@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import re
 import typing
@@ -409,9 +410,10 @@ def small(names):
 
 
 def test_text_shows_as_it_was_written(tmp_path):
-    frame = small(NASTY).rename(columns={"doc": "<b>doc</b>"})
+    frame = small(NASTY).rename(columns={"doc": "<b>doc</b>", "score": "<s>right</s>", "model": "<em>m</em>"})
     made = frame.evalci.report(
-        "<b>doc</b>", factor="model", item="item", rng=1, title="<i>T\ud800</i>", nouns=("<u>q</u>", "d & e"),
+        "<b>doc</b>", score="<s>right</s>", factor="<em>m</em>", item="item", rng=1,
+        title="<i>T\ud800</i>", nouns=("<u>q</u>", "d & e"),
         not_covered={"label error": "<img src=x onerror=alert(1)>", "<u>own</u>": "1. * x"},
     )  # fmt: skip
     page = Page(made.to_html(tmp_path / "report.html"))
@@ -511,8 +513,20 @@ def test_options_reach_their_methods(rag):
     weighted = rag.assign(w=np.where(rag["item"] % 2, 1.0, 3.0)).evalci.report(
         "doc_id", factor="model", item="item", weights="w", rng=4
     )
-    expected = rag.groupby("model", sort=False).apply(lambda d: np.average(d["score"], weights=np.where(d["item"] % 2, 1, 3)))
-    assert weighted.rates["estimate"].tolist() == pytest.approx(expected.tolist())
+    expected = [
+        np.average(own["score"], weights=np.where(own["item"] % 2, 1, 3)) for _, own in rag.groupby("model", sort=False)
+    ]
+    assert weighted.rates["estimate"].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", ["cluster_ci", "compare", "diff_ci"])
+def test_defaults_are_those_of_the_methods(rag, cube, method):
+    for data in (rag, rag["score"], cube, cube["score"]):
+        own = inspect.signature(data.evalci.report).parameters
+        asked = inspect.signature(getattr(data.evalci, method)).parameters
+        shared = (set(own) & set(asked)) - {"cluster", "factor", "item"}  # these may be left out, or are asked for
+        assert {"confidence_level", "nan_policy", "n_resamples", "rng"} <= shared
+        assert {name: own[name].default for name in shared} == {name: asked[name].default for name in shared}
 
 
 def test_words_for_items_and_clusters(rag):
