@@ -24,7 +24,7 @@ from evalci_accessor import datasets
 requires("matplotlib")
 
 AXE = "axe-core@4.14.1"
-WIDTHS = [360, 600, 940, 1280]
+WIDTHS = [360, 600, 700, 940, 1280]
 WIDE = "W" * 40
 LONG = "a-system-with-a-name-of-sixty-letters-that-has-no-space-in-it"
 

@@ -11,8 +11,7 @@ from evalci_accessor.report._cells import visible
 from evalci_accessor.report._layout import Block, Entries, Entry, Figure, Para, Section, Table, sections
 from evalci_accessor.report._report import Report
 
-# A narrow column, whatever the width of its window, makes a block of each row.
-_STYLE = """
+_BASE = """
 .evalci-report { box-sizing: border-box; max-width: 62rem; margin: 0 auto; padding: 1rem; background: #fff; color: #1a1a1a;
   font: 1rem/1.5 system-ui, sans-serif; text-align: left; overflow-wrap: anywhere; color-scheme: light; }
 .evalci-report * { box-sizing: border-box; }
@@ -33,16 +32,6 @@ _STYLE = """
 div.evalci-report figcaption, main.evalci-report figcaption { max-width: 40rem; color: #444; font-size: .9em; }
 .evalci-report dt { margin-top: .7rem; font-weight: 600; } .evalci-report dd { margin: 0 0 0 1rem; }
 .evalci-report ul { margin: .2rem 0; padding-left: 1.2rem; font-size: .9em; } .evalci-report a { color: #0b5a8f; }
-@media screen {
-  .evalci-report { container-type: inline-size; }
-  @container (max-width: 56rem) {
-    .evalci-report thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-    .evalci-report :is(table, tbody, tr, th[scope=row], td, caption) { display: block; width: 100%; }
-    .evalci-report tbody tr { padding: .4rem 0; border-bottom: 1px solid #999; }
-    .evalci-report :is(tbody th, td) { padding: .1rem 0; border: 0; }
-    .evalci-report td::before { content: attr(data-label) ": "; color: #444; }
-  }
-}
 @media print {
   .evalci-report { max-width: none; padding: 0; font-size: 9pt; }
   .evalci-report :is(thead, tbody) th { min-width: 6.8em; } .evalci-report :is(th, td) { padding: .3em .4em; }
@@ -50,6 +39,22 @@ div.evalci-report figcaption, main.evalci-report figcaption { max-width: 40rem; 
   .evalci-report :is(h1, h2, h3, dt, caption) { break-after: avoid; }
 }
 """
+# Where the report has little room, whatever the width of its window, each row of a table becomes a block.
+_BLOCKS = """
+@media screen { @container (max-width: $room) {
+  .evalci-report $table thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .evalci-report :is($table, $table :is(tbody, tr, th[scope=row], td, caption)) { display: block; width: 100%; }
+  .evalci-report $table tbody tr { padding: .4rem 0; border-bottom: 1px solid #999; }
+  .evalci-report $table :is(tbody th, td) { padding: .1rem 0; border: 0; }
+  .evalci-report $table td::before { content: attr(data-label) ": "; color: #444; }
+} }
+"""
+_STYLE = (
+    _BASE
+    + "@media screen { .evalci-report { container-type: inline-size; } }"
+    + Template(_BLOCKS).substitute(table="table", room="40rem")
+    + Template(_BLOCKS).substitute(table="table.wide", room="56rem")
+)
 
 # The policy forbids scripts and every request, should anything ever get past the escaping.
 _PAGE = Template("""<!DOCTYPE html>
@@ -126,8 +131,9 @@ def _table(table: Table) -> str:
         + "</tr>"
         for first, *cells in table.cells
     )
+    kind = ' class="wide"' if len(table.head) > 5 else ""
     return (
-        f'<table role="table">\n<caption>{escape(table.caption)}</caption>\n'
+        f'<table role="table"{kind}>\n<caption>{escape(table.caption)}</caption>\n'
         f'<thead role="rowgroup"><tr role="row">{head}</tr></thead>\n<tbody role="rowgroup">\n{rows}\n</tbody>\n</table>'
     )
 
