@@ -257,6 +257,19 @@ def test_a_cube_with_samples_and_kept_dims():
     ]
 
 
+@pytest.mark.parametrize("kind", ["array", "series", "array on one label"])
+def test_arrays_stand_in_for_names(rag, kind):
+    named = rag.evalci.report("doc_id", factor="model", item="item", rng=1).to_dict()
+    values = [rag[name].rename(None) for name in ("doc_id", "model", "item")]
+    ids, factor, item = values if kind == "series" else (one.to_numpy() for one in values)
+    data = rag.set_index(np.zeros(len(rag), dtype=int)) if kind == "array on one label" else rag
+    made = data.evalci.report(ids, factor=factor, item=item, rng=1).to_dict()
+    assert [one["keys"] for one in made["systems"]] == [{"factor": one["keys"]["model"]} for one in named["systems"]]
+    assert [set(one["keys"]) for one in made["comparisons"]] == [{"factor_a", "factor_b"}] * 3
+    for part in ("systems", "comparisons"):
+        assert [one["ci_low"] for one in made[part]] == [one["ci_low"] for one in named[part]]
+
+
 def test_systems_of_a_cube_may_be_named_by_a_coordinate(cube):
     runs = cube.rename(model="run").assign_coords(model=("run", cube["model"].values)).drop_vars("run")
     found = runs.evalci.report("doc_id", factor="model", rng=1).to_dict()

@@ -21,7 +21,8 @@ from test_report import NASTY, few, quiet, small
 
 from evalci_accessor import datasets
 
-requires("matplotlib")
+matplotlib = requires("matplotlib")
+plt = pytest.importorskip("matplotlib.pyplot")
 
 AXE = "axe-core@4.14.1"
 WIDTHS = [360, 600, 700, 940, 1280]
@@ -191,6 +192,15 @@ def test_pictures_show_the_intervals_where_they_are(chromium, tmp_path):
     slope, start = np.polyfit(limits.ravel(), ends[:, 1:].ravel(), 1)
     assert slope > 0
     assert np.abs(start + slope * limits - ends[:, 1:]).max() < 0.5  # pixels
+
+
+def test_the_style_of_the_user_stays_and_has_no_say():
+    before = plain().to_html()
+    with matplotlib.rc_context({"lines.linewidth": 9, "axes.facecolor": "black", "font.size": 30}):
+        settings = dict(matplotlib.rcParams.copy())
+        assert plain().to_html() == before
+        assert dict(matplotlib.rcParams.copy()) == settings
+    assert not plt.get_fignums()
 
 
 def test_print_fits_on_paper(chromium, made, tmp_path):

@@ -29,7 +29,7 @@ def report(
             "factor= names systems to compare, and item= must name what pairs their scores, the same for all of them. For scores "
             "without a comparison name the systems with by=."
         )
-    keys = [*listed(data, by), *([] if factor is None else [factor])] or None
+    keys = [*listed(data, by), *([] if factor is None else [_key(data, factor)])] or None
     findings = Findings()
     rates = findings.of(
         "cluster_ci",
@@ -68,3 +68,11 @@ def report(
         find(data, score, "score").name, own, rates, naive, clustering, comparison, beside, findings, options=options,
         wording=wording, by_sample=sample is not None,
     )  # fmt: skip
+
+
+def _key(data: Frame, factor: Any) -> Any:
+    """The factor as a key of the scores, under the name that it has in comparisons."""
+    if isinstance(factor, Hashable):
+        return factor
+    column = find(data, factor, "factor")
+    return pd.Series(getattr(column.values, "array", column.values), index=data.index, name=column.label)

@@ -38,9 +38,10 @@ def available() -> bool:
 def svg(report: Report, picture: Picture) -> str:
     """A picture as an ``<svg>`` element; its numbers are those of the report's tables, row for row."""
     import matplotlib as mpl
+    from matplotlib import style
     from matplotlib.figure import Figure
 
-    with warnings.catch_warnings(), mpl.rc_context(mpl.rcParamsDefault):
+    with warnings.catch_warnings(), style.context("default"):
         mpl.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "evalci"})
         # A box stands for what the font lacks; the table has the name.
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
