@@ -8,7 +8,7 @@ import pandas as pd
 from evalci_accessor._entries import Entries, Grid, Names, Request
 from evalci_accessor._ids import ranked
 from evalci_accessor._item_weights import item_weights
-from evalci_accessor._pairing import Matched, Table
+from evalci_accessor._pairing import Matched, Samples, Table
 from evalci_accessor._scores import screen, sentinel_of
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._unmatched import Presence, settle, warn_uneven
@@ -43,6 +43,7 @@ def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
     _refuse_repeats(kept, slot, cell, counts, request)
     with np.errstate(invalid="ignore"):
         means = np.bincount(cell, weights=kept.scores, minlength=len(counts)) / counts
+    samples = _samples(kept, cell, counts, means, m) if request.samples else None
     lost, n_missing = None, np.zeros((request.n_groups, m), dtype=np.int64)
     if missing is not None:
         gone = entries.take(missing)
@@ -54,10 +55,21 @@ def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
             groups=present // max(entries.n_items, 1), clusters=_one_cluster(kept, slot, len(present), request),
             weights=None if weights is None else weights(present),
             repeats=int(counts.max(initial=1)), counts=counts.reshape(-1, m), n_missing=n_missing,
-            sentinel=find_sentinel(kept.scores),
+            sentinel=find_sentinel(kept.scores), samples=samples,
         ),
         request,
     )  # fmt: skip
+
+
+def _samples(kept: Entries, cell: IntArray, counts: IntArray, means: FloatArray, m: int) -> Samples:
+    """How the scores behind each mean vary."""
+    if kept.held is None:
+        squares = np.bincount(cell, weights=(kept.scores - means[cell]) ** 2, minlength=len(counts))
+        binary = bool(((kept.scores == 0) | (kept.scores == 1)).all())
+        return Samples.of(counts.reshape(-1, m), squares.reshape(-1, m), binary=binary)
+    inside, variances = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), np.nan)
+    inside[cell], variances[cell] = kept.held.counts[:, 0], kept.held.variances[:, 0]  # one entry a cell
+    return Samples(counts=inside.reshape(-1, m), variances=variances.reshape(-1, m), binary=kept.held.binary)
 
 
 def find_sentinel(scores: FloatArray) -> tuple[float, int] | None:
@@ -85,6 +97,7 @@ def assemble(grid: Grid, request: Request) -> Matched:
             Table(
                 scores=grid.means[part], clusters=None if grid.clusters is None else grid.clusters[part], items=grid.items[part],
                 weights=None if grid.weights is None else grid.weights[part],
+                samples=None if grid.samples is None else grid.samples.take(part),
             )
             for part in parts
         ],

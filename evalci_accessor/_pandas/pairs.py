@@ -213,8 +213,9 @@ def read_pairs(
     reserved: tuple[str, ...],
     *,
     averages: bool,
+    samples: bool = False,
 ) -> Paired:
-    """Leave out the systems that no pair names, and match the items of the others."""
+    """Leave out the systems that no pair names, and match the items of the others; ``samples`` says how these vary."""
     factor, names = found.factor, found.names(averages)
     weights = None if found.weights is None else weights_to_float(found.weights.values, found.weights.name)
     coded, at = _of_somebody(data, factor, weights)
@@ -236,7 +237,7 @@ def read_pairs(
     request = Request(
         systems=[labels[i] for i in taking], pairs=chosen, names=names, n_groups=rows.n_groups, item_label=items.label,
         cluster_label=cluster_words(cluster, found.joint),
-        group_label=rows.group_label, unmatched=unmatched,
+        group_label=rows.group_label, unmatched=unmatched, samples=samples,
     )  # fmt: skip
     entries = Entries(
         scores=to_float(_take(found.score.values, at), names.score),
