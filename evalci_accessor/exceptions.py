@@ -26,6 +26,8 @@ __all__ = [
     "MixedScaleWarning",
     "NestedClustersWarning",
     "PairingError",
+    "PilotError",
+    "PlanWarning",
     "RareOutcomeWarning",
     "SamplesError",
     "ScanWarning",
@@ -95,6 +97,10 @@ class MissingClusterError(ClusterError):
 
 class PairingError(EvalCIError):
     """The scores do not pair up: items without a partner, or more than one score for an item and a system."""
+
+
+class PilotError(EvalCIError):
+    """The pilot does not tell what a plan needs: nothing varies in it, say."""
 
 
 class SamplesError(EvalCIError):
@@ -183,3 +189,7 @@ class FewDiscordantWarning(EvalCIWarning):
 
 class TooFewSamplesWarning(EvalCIWarning):
     """Items with fewer samples than asked for were left out at the caller's request."""
+
+
+class PlanWarning(EvalCIWarning):
+    """More items in the pilot's clusters cannot reach the goal, however many: more clusters are needed."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from evalci_accessor._entries import Entries
 from evalci_accessor._ids import encode, group_rows
 from evalci_accessor._options import RateOptions
 from evalci_accessor._pairing import encode_ids, item_key, refuse_same_part
-from evalci_accessor._pandas.columns import Frame, clusterings_of, columns_of, find, listed
+from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, columns_of, find, listed
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._repeated import REPEATED_COLUMNS, one_clustering, repeated_columns
-from evalci_accessor._repeats import Naming, gather
+from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._scores import to_float
 from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor._warn import plain
@@ -42,6 +43,39 @@ def repeated(
 ) -> pd.DataFrame:
     """What k samples of an item would score, as the accessor's methods of the measures' names."""
     ks = np.atleast_1d(check_ks(k)).ravel()
+    found = read_items(
+        data, item=item, cluster=cluster, sample=sample, score=score, by=by, nested=nested, nan_policy=nan_policy,
+        reserved=("k", *REPEATED_COLUMNS), one=lambda several: one_clustering(several, measure),
+    )  # fmt: skip
+    n_groups = found.items.naming.n_groups
+    columns = repeated_columns(found.items, measure, ks, too_few, options)
+    repeats = np.repeat(np.arange(n_groups), len(ks))
+    spread = {label: values.iloc[repeats].reset_index(drop=True) for label, values in found.keys.items()}
+    return tidy(spread, {"k": np.tile(ks, n_groups)} | columns, n_groups * len(ks))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Found:
+    """Items, and the columns that name the groups in the answer."""
+
+    items: Items
+    keys: dict[Hashable, pd.Series]
+
+
+def read_items(
+    data: Frame,
+    *,
+    item: Any,
+    cluster: Any,
+    sample: Any,
+    score: Any,
+    by: Any,
+    nested: bool,
+    nan_policy: NanPolicy,
+    reserved: tuple[str, ...],
+    one: Callable[[list[Column]], Column | None],
+) -> Found:
+    """Items with their samples; ``one`` is to refuse more than one clustering."""
     items, given = listed(data, item), listed(data, by)
     if not items:
         raise MethodError("item= names nothing; name what tells the items apart, whose samples repeat.")
@@ -57,13 +91,12 @@ def repeated(
     refuse_same_part({part: [name for name in names if isinstance(name, (str, int))] for part, names in parts.items()})
     scores, named = find(data, score, "score"), [find(data, spec, "item") for spec in items]
     keys = [find(data, spec, "by") for spec in given]
-    clusters = one_clustering([] if cluster is None else clusterings_of(data, cluster, score), measure)
+    clusters = one([] if cluster is None else clusterings_of(data, cluster, score))
     samples = None if sample is None else find(data, sample, "sample")
     rows = Rows(
         scores=np.zeros(0), keep=None, keys=keys, weights=None, score_range=(np.nan, np.nan), binary=True, missing=None,
         groups=group_rows([key.values for key in keys], [key.name for key in keys]) if keys else None,
     )  # fmt: skip
-    reserved = ("k", *REPEATED_COLUMNS)
     key_values = key_columns(rows, reserved)
     # What by= names is the same within a row of the answer, so no items share it there.
     within = [one for one in named if one.label not in [key.label for key in keys]]
@@ -87,11 +120,7 @@ def repeated(
         samples=None if samples is None else encode_ids(samples.values, samples.name),
         where=lambda row: f"row {plain(data.index[row])!r}", others=lambda: _others(data, taken),
     )  # fmt: skip
-    found = gather(entries, naming, nan_policy, nested=nested)
-    columns = repeated_columns(found, measure, ks, too_few, options)
-    repeats = np.repeat(np.arange(rows.n_groups), len(ks))
-    spread = {label: values.iloc[repeats].reset_index(drop=True) for label, values in key_values.items()}
-    return tidy(spread, {"k": np.tile(ks, rows.n_groups)} | columns, rows.n_groups * len(ks))
+    return Found(items=gather(entries, naming, nan_policy, nested=nested), keys=key_values)
 
 
 def _others(data: Frame, taken: set[Any]) -> Iterable[tuple[str, IntArray]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from evalci_accessor._ids import Codes, encode
 from evalci_accessor._options import RateOptions
 from evalci_accessor._pairing import encode_ids, item_key, join_key, refuse_same_part
 from evalci_accessor._repeated import REPEATED_COLUMNS, one_clustering, repeated_columns
-from evalci_accessor._repeats import Naming, gather
+from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.reduce import Cells, codes_of, describe, ids_of, read_cells, spread_over
-from evalci_accessor.exceptions import AmbiguousNameError, DimensionError, MethodError
+from evalci_accessor._xarray.wrap import over
+from evalci_accessor.exceptions import DimensionError, MethodError
 from evalci_accessor.stats._validate import IntArray
 from evalci_accessor.stats.repeated import check_ks
 
@@ -41,19 +42,43 @@ def repeated(
 ) -> xr.Dataset:
     """What k samples of an item would score, as the accessor's methods of the measures' names."""
     ks = check_ks(k)
+    found, cells = read_items(
+        data, item=item, cluster=cluster, sample=sample, score=score, dim=dim, nested=nested, nan_policy=nan_policy,
+        one=lambda several: one_clustering(several, measure),
+    )  # fmt: skip
+    columns = repeated_columns(found, measure, np.atleast_1d(ks).ravel(), too_few, options)
+    answer = over(
+        cells.score, cells.kept, columns, own={"k": len(np.atleast_1d(ks))}, coords={"k": ("k", np.atleast_1d(ks).ravel())},
+        reserved=REPEATED_COLUMNS,
+    )  # fmt: skip
+    return answer if ks.ndim else answer.isel(k=0)
+
+
+def read_items(
+    data: Cube,
+    *,
+    item: Any,
+    cluster: Any,
+    sample: Any,
+    score: Any,
+    dim: Dims,
+    nested: bool,
+    nan_policy: NanPolicy,
+    one: Callable[[list[Named]], Named | None],
+) -> tuple[Items, Cells]:
+    """Items with their samples, and the cells that they are of; ``one`` is to refuse more than one clustering."""
     scores = score_of(data, score)
     given = {"item": _several(item), "cluster": _several(cluster), "sample": _several(sample), "score": [score]}
     parts: dict[str, list[Any]] = {"factor": [], "weights": [], "by": []} | given
     refuse_same_part({part: [name for name in names if isinstance(name, str)] for part, names in parts.items()})
-    clusters = one_clustering([] if cluster is None else clusterings_of(data, cluster, score), measure)
+    clusters = one([] if cluster is None else clusterings_of(data, cluster, score))
     samples = [_found(data, spec, "sample") for spec in given["sample"]]
     named = [_found(data, spec, "item") for spec in given["item"]]
     items, reduced = _item_dims(scores.array, named, clusters, samples, dim)
     named = named or [Named(scores.array[items[0]], str(items[0]))]
     cells = read_cells(scores, reduced, None, "omit")  # gather() says what is missing
     entries, naming = _entries(data, cells, scores, named, clusters, samples)
-    found = gather(entries, naming, nan_policy, nested=nested)
-    return _wrap(cells, ks, repeated_columns(found, measure, np.atleast_1d(ks).ravel(), too_few, options))
+    return gather(entries, naming, nan_policy, nested=nested), cells
 
 
 def _several(spec: Any) -> list[Any]:
@@ -152,22 +177,3 @@ def _others(data: Cube, cells: Cells, taken: set[str]) -> Iterable[tuple[str, In
     for name, coord in data.coords.items():
         if str(name) not in taken and coord.ndim and set(coord.dims) <= set(cells.reduced) and coord.dtype.kind != "f":
             yield str(name), np.tile(_coded(cells, Named(coord, str(name))).codes, len(cells.values))
-
-
-def _wrap(cells: Cells, ks: IntArray, columns: dict[str, Any]) -> xr.Dataset:
-    """Variables over the kept dims and k, with the coordinates that lie along the kept dims."""
-    coords = {name: coord for name, coord in cells.score.coords.items() if set(coord.dims) <= set(cells.kept)}
-    clash = [str(name) for name in (*coords, *cells.kept) if name in ("k", *REPEATED_COLUMNS)]
-    if clash:
-        raise AmbiguousNameError(
-            f"{clash[0]!r} would stand twice in the result, whose own dim and variables are "
-            f"{', '.join(('k', *REPEATED_COLUMNS))}. Rename it first, as with .rename({{{clash[0]!r}: {clash[0] + '_'!r}}})."
-        )
-    flat = np.atleast_1d(ks).ravel()
-    variables = {
-        name: ((*cells.kept, "k"), value.reshape(*cells.shape, len(flat))) if isinstance(value, np.ndarray) else ((), value)
-        for name, value in columns.items()
-    }
-    kept = cells.score.coords.to_dataset()[list(coords)]
-    answer = kept.assign_coords(k=("k", flat)).assign(variables)
-    return answer if ks.ndim else answer.isel(k=0)
