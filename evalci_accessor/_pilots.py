@@ -10,6 +10,7 @@ import numpy as np
 
 from evalci_accessor._blocks import blocks_of, refuse_single_items
 from evalci_accessor._findings import warn_missing, warn_sentinel
+from evalci_accessor._options import PlanOptions
 from evalci_accessor._pairing import Matched
 from evalci_accessor._present import refuse_single_clusters
 from evalci_accessor._repeats import Items
@@ -60,8 +61,8 @@ class Pilots:
         return f"{len(places)} of {len(self.every)} pilots ({examples(places, between='; ', words=self.words)}): "
 
 
-def pilots_of_sample(sample: Sample, confidence_level: float) -> Pilots:
-    """A pilot a group, from scores that are an item each."""
+def pilots_of_sample(sample: Sample, confidence_level: float, *, alone: bool = False) -> Pilots:
+    """A pilot a group, from scores that are an item each; ``alone`` says that no clustering was named."""
     refuse_single_clusters(sample)
     warn_missing(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])
@@ -70,8 +71,8 @@ def pilots_of_sample(sample: Sample, confidence_level: float) -> Pilots:
     every = [rate_pilot(t.one(h), outside) for h in range(t.n_groups)]
     return _checked(
         Pilots(
-            every=[dataclasses.replace(one, icc=np.nan, icc_low=np.nan, icc_high=np.nan) for one in every] if sample.alone else every,
-            shape=(t.n_groups,), cluster=None if sample.alone else sample.cluster, item="item", words=sample.group_label,
+            every=[_without_icc(one) for one in every] if alone else every, shape=(t.n_groups,),
+            cluster=None if alone else sample.cluster, item="score", words=sample.group_label,
         )
     )  # fmt: skip
 
@@ -110,7 +111,7 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
             totals.one(h), outside, repeats=Repeats.of(variances[part, None], items.n[part, None].astype(np.float64)),
             graded=not bool(((scores == 0) | (scores == 1)).all()),
         )  # fmt: skip
-        every.append(dataclasses.replace(found, icc=np.nan, icc_low=np.nan, icc_high=np.nan) if alone else found)
+        every.append(_without_icc(found) if alone else found)
     return _checked(
         Pilots(
             every=every, shape=(naming.n_groups,), cluster=None if alone else naming.cluster, item=naming.key,
@@ -165,6 +166,11 @@ def _repeats(matched: Matched, group: int, place: int) -> tuple[Repeats | None, 
     if repeats is None or not samples.binary:
         return repeats, None
     return repeats, single_disagreement(scores[held, 0], scores[held, 1])
+
+
+def _without_icc(pilot: Pilot) -> Pilot:
+    """Where no clustering was named there is none."""
+    return dataclasses.replace(pilot, icc=np.nan, icc_low=np.nan, icc_high=np.nan)
 
 
 def _refuse_empty(t: ClusterTotals, words: Callable[[int], str]) -> None:
@@ -227,3 +233,42 @@ def one_of(clusterings: Sequence[Any], method: str) -> Any:
             "design_effect(cluster=[...]) of the pilot tells; a number of clusters of one kind fixes nothing of the other."
         )
     return clusterings[0] if clusterings else None
+
+
+def refuse_lone_sample(sample: Any, *, nested: bool) -> None:
+    """Samples of nobody knows which item."""
+    if sample is not None or nested:
+        given = "sample=" if sample is not None else "nested=True"
+        raise MethodError(
+            f"{given} is given and item= is not. Name what tells the items apart, whose samples repeat; without it each score is an "
+            "item of its own."
+        )
+
+
+def check_goal(factor: Any, asked: dict[str, Any], options: PlanOptions, *, nested: bool, baseline: Any, pairs: Any) -> None:
+    """One goal: the half-width of a rate, or a power to show something of two systems; nothing that goes with the other."""
+    width, difference, margin = asked["half_width"], asked["difference"], asked["margin"]
+    if (width is None) == (difference is None and margin is None):
+        raise MethodError(
+            "Name one goal: half_width= for the interval of one rate; or difference= (the smallest that is worth finding), margin= (not "
+            "worse by more), or both, for two systems."
+        )
+    of_pair = {
+        "factor": factor, "baseline": baseline, "pairs": pairs, "claim": options.claim,
+        "alternative": None if options.alternative == "two-sided" else options.alternative,
+    }  # fmt: skip
+    stray = [name for name, given in of_pair.items() if given is not None]
+    if width is not None and stray:
+        raise MethodError(
+            f"half_width= is the goal of one rate, and {stray[0]}= belongs to two systems. For a rate of each system leave "
+            f"{stray[0]}= out and keep the systems apart with by= (or as a dim that stays); for their difference name difference= or "
+            "margin=."
+        )
+    if width is None and factor is None:
+        raise MethodError(
+            "A difference is between two systems: name the factor that tells them apart first, as required_clusters('model', ...)."
+        )
+    if width is None and nested:
+        raise MethodError(
+            "nested=True is for one rate; for two systems pass item=[cluster, item] where ids are local to a cluster."
+        )

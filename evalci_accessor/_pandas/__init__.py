@@ -8,12 +8,13 @@ if TYPE_CHECKING:
     from evalci_accessor._pandas import crosscheck as crosscheck
     from evalci_accessor._pandas import methods as methods
     from evalci_accessor._pandas import pairs as pairs
+    from evalci_accessor._pandas import plan as plan
     from evalci_accessor._pandas import repeated as repeated
 
 
 def __getattr__(name: str) -> Any:
     # The statistics load at the first call, so that importing the package costs little over pandas.
-    if name in ("methods", "pairs", "crosscheck", "repeated"):
+    if name in ("methods", "pairs", "crosscheck", "repeated", "plan"):
         import importlib
 
         return importlib.import_module(f"evalci_accessor._pandas.{name}")

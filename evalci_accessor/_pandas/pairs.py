@@ -312,14 +312,19 @@ def _others(data: Frame, found: Found, at: IntArray | None) -> Iterable[tuple[st
 
 def _tidy(paired: Paired, columns: dict[str, Any]) -> pd.DataFrame:
     """Keys, the two systems, then the columns: groups one after the other, a row a pair."""
+    return tidy(repeated_keys(paired), columns, len(paired.matched.tables) * len(paired.matched.pairs))
+
+
+def repeated_keys(paired: Paired) -> dict[Hashable, pd.Series]:
+    """Keys and the two systems, a row for each pair of each group in turn."""
     matched = paired.matched
     n_groups, n_pairs = len(matched.tables), len(matched.pairs)
     keys = {
         label: values.iloc[np.repeat(np.arange(n_groups), n_pairs)].reset_index(drop=True)
         for label, values in paired.keys.items()
     }
-    sides = {
+    sides: dict[Hashable, pd.Series] = {
         f"{matched.factor}_{side}": paired.systems.iloc[np.tile(matched.pairs[:, k], n_groups)].reset_index(drop=True)
         for k, side in enumerate("ab")
     }
-    return tidy(keys | sides, columns, n_groups * n_pairs)
+    return keys | sides

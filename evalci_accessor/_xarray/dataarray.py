@@ -26,10 +26,11 @@ from evalci_accessor._typing import (
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDataArrayMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._xarray.plan_dataarray import PlanDataArrayMethods
 from evalci_accessor._xarray.repeated_dataarray import RepeatedDataArrayMethods
 
 
-class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods):
+class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods, PlanDataArrayMethods):
     """Honest intervals for an array of scores: ``da.evalci``."""
 
     def __init__(self, obj: xr.DataArray) -> None:

@@ -1,0 +1,470 @@
+"""Planning the next eval from a pilot: a signature, a docstring and one call."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TypeAlias
+
+import pandas as pd
+
+from evalci_accessor import _pandas
+from evalci_accessor._options import PlanOptions
+from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._typing import Alternative, Claim, ClusterMethod, NanPolicy, PlanMethod, Unmatched
+
+Numbers: TypeAlias = float | Sequence[float]
+Counts: TypeAlias = int | Sequence[int]
+
+
+class PlanFrameMethods:
+    """The methods of ``df.evalci`` that plan from a pilot."""
+
+    _obj: pd.DataFrame
+
+    def half_width(
+        self,
+        cluster: Spec | None,
+        *,
+        n_clusters: Counts | None = None,
+        items_per_cluster: Numbers | None = None,
+        n_samples: Counts | None = None,
+        item: Specs | None = None,
+        sample: Spec | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        nested: bool = False,
+        method: ClusterMethod = "auto",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_sims: int = 100,
+        rng: object = 0,
+    ) -> pd.DataFrame:
+        r"""How wide the interval of a rate would be with other numbers of clusters, items and samples.
+
+        Parameters
+        ----------
+        cluster : label or array_like, or None
+            What the items share, as in `cluster_ci`; one clustering. None if the items are independent.
+        n_clusters, items_per_cluster, n_samples : number or list, optional
+            The design: clusters, items of each (their mean: sizes keep the proportions of the pilot), and samples of each item. Those
+            of the pilot by default. A list makes a row for each; several lists make a grid.
+        item, sample : label, array_like or list of these, optional
+            What tells the items apart whose rows are samples, and what numbers these, as in `pass_at_k`. Without ``item`` each row is
+            an item. Needed for ``n_samples`` above 1.
+        score : label or array_like, default "score"
+            The pilot's scores.
+        by : label, array_like or list of these, optional
+            A plan for each distinct key. (The xarray accessor's ``dim`` has the opposite sense: it names what is reduced.)
+        nested : bool, default False
+            Whether ids of items count within their cluster only.
+        method : str, default "auto"
+            The interval that is planned for, as in `cluster_ci` but for the bootstrap; ``"auto"`` is what that would run.
+        confidence_level : float, default 0.95
+            Level of that interval, and of the limits of the pilot's ICC.
+        nan_policy : {"raise", "omit"}
+            What to do about missing scores.
+        n_sims : int, default 100
+            Samples of each design that are drawn.
+        rng : None, int, SeedSequence, BitGenerator or Generator, default 0
+            Randomness of these.
+
+        Returns
+        -------
+        DataFrame
+            Keys, then ``half_width`` at the posterior mean of the pilot's ICC, ``half_width_low`` and ``half_width_high``, its range
+            between the ICC's limits, ``half_width_limit`` (with items without number in as many clusters), the design (``n_clusters``,
+            ``n_items``, ``n_samples``, ``items_per_cluster``), what the pilot told (``icc``, ``icc_low``, ``icc_high``, ``item_icc``,
+            the correlation of two samples of an item, ``estimate``, ``std_dev`` of a single score, ``n_clusters_pilot``), ``cluster``,
+            ``method`` and ``confidence_level``.
+
+        Raises
+        ------
+        PilotError
+            Nothing varies in the pilot (0 % or 100 % passed), or it holds no score: give numbers to `stats.half_width`.
+        MethodError
+            Several samples asked of a pilot with one an item, crossed clusterings, numbers that cannot be.
+        EvalCIError
+            As `cluster_ci`, and with ``item`` as `pass_at_k`.
+
+        Warns
+        -----
+        FewClustersWarning
+            The pilot's clusters are so few that they hardly tell the ICC.
+
+        See Also
+        --------
+        required_clusters : How many clusters a half-width needs.
+        variance_components : (in `stats`) Where the variance comes from.
+
+        Notes
+        -----
+        With :math:`V_1` the variance of a single score, :math:`\rho` the ICC and :math:`\kappa` the correlation of two samples of an
+        item, an item's mean over n samples varies by :math:`V_1[\rho + (\kappa - \rho) + (1 - \kappa)/n]`, of which the first part is
+        shared within a cluster. The half-width is the mean over samples drawn from that design, each with the interval that
+        `cluster_ci` would give. The ICC is the posterior mean of the pilot, and its uncertainty, by far the largest of a small pilot, is
+        carried through; its rate is taken as it is.
+
+        References
+        ----------
+        Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data. Biometrics
+        55, 137-148. https://doi.org/10.1111/j.0006-341x.1999.00137.x
+
+        Examples
+        --------
+        Twice the questions, or twice the documents?
+
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
+        >>> plan = df.evalci.half_width("doc_id", n_clusters=[40, 80], items_per_cluster=[5, 10])
+        >>> plan[["n_clusters", "items_per_cluster", "half_width", "half_width_low", "half_width_high"]].round(3)
+        """
+        return _pandas.plan.half_width(
+            self._obj,
+            cluster,
+            item=item,
+            sample=sample,
+            score=score,
+            by=by,
+            nested=nested,
+            nan_policy=nan_policy,
+            asked={"n_clusters": n_clusters, "items_per_cluster": items_per_cluster, "n_samples": n_samples},
+            options=PlanOptions(method=method, confidence_level=confidence_level, n_sims=n_sims, rng=rng),
+        )
+
+    def power(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Spec | None = None,
+        difference: Numbers | None = None,
+        margin: Numbers | None = None,
+        claim: Claim | None = None,
+        n_clusters: Counts | None = None,
+        items_per_cluster: Numbers | None = None,
+        n_samples: Counts | None = None,
+        sample: Spec | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        method: PlanMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+    ) -> pd.DataFrame:
+        r"""Probability that the next eval shows a difference of two systems, with other numbers of clusters, items and samples.
+
+        Parameters
+        ----------
+        factor, item, cluster, score, by, baseline, pairs, unmatched, nan_policy
+            As in `diff_ci`; one clustering, or none if the items are independent (``n_clusters`` then counts items).
+        difference : number or list, optional
+            The true difference of the first system of a pair minus the second that is worth finding. The pilot's own is not used.
+            Against a margin 0 by default.
+        margin : number or list, optional
+            Margin of the claim, in units of the scores, as in `diff_ci`.
+        claim : {"superiority", "noninferiority", "equivalence"}, optional
+            What is to be shown: superiority without a margin, else noninferiority.
+        n_clusters, items_per_cluster, n_samples : number or list, optional
+            The design, as in `half_width`. A list makes a row for each; several lists make a grid.
+        sample : label or array_like, optional
+            What numbers the samples of an item, as in `diff_ci`. Needed for ``n_samples`` above 1.
+        method : {"auto", "icc_averaged", "tango", "cr2"}
+            The test that is planned for; ``"auto"`` is what `diff_ci` would run on such scores.
+        alternative : {"two-sided", "less", "greater"}
+            Side of the test without a margin.
+        confidence_level : float, default 0.95
+            Level of the interval that is to exclude 0 (or the margin), and of the limits of the pilot's ICC.
+
+        Returns
+        -------
+        DataFrame
+            Keys, ``<factor>_a`` and ``<factor>_b``, then ``power`` at the posterior mean of the ICC of the pilot's differences,
+            ``power_low`` and ``power_high``, its range between the ICC's limits, ``power_limit`` (with items without number in as many
+            clusters), the goal (``difference``, ``margin``, ``claim``), the design and what the pilot told, as in `half_width`
+            (``disagreement``, the share of items on which single scores disagree, in place of ``estimate``; ``std_dev`` of a single
+            difference), ``cluster``, ``alternative``, ``method`` and ``confidence_level``.
+
+        Raises
+        ------
+        PilotError
+            The two systems never differ in the pilot, have no item in common, or disagree on fewer items than ``difference`` needs.
+        MethodError
+            No difference and no margin, several samples asked of a pilot with one an item, crossed clusterings, numbers that cannot be.
+        EvalCIError
+            As `diff_ci`.
+
+        Warns
+        -----
+        FewClustersWarning
+            The pilot's clusters are so few that they hardly tell the ICC.
+
+        See Also
+        --------
+        mde : The smallest difference that a design shows.
+        required_clusters : How many clusters a power needs.
+
+        Notes
+        -----
+        Differences of single scores vary by :math:`V_1 = D - \delta^2`, with D the pilot's share of items on which the systems
+        disagree and :math:`\delta` the difference asked about (graded scores: by the pilot's variance). From there on as in
+        `half_width`; the test is that of `diff_ci`, whose critical values are those of designs drawn under a Gaussian model. Of the pilot
+        only D (or the variance), the ICC and the sizes are used, and not its difference: one that led to a plan is too large on average.
+
+        References
+        ----------
+        Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
+        design. Statistics in Medicine 17, 891-908.
+
+        Gelman, A. and Carlin, J. (2014). Beyond power calculations: assessing type S (sign) and type M (magnitude) errors.
+        Perspectives on Psychological Science 9, 641-651. https://doi.org/10.1177/1745691614551642
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> plan = df.evalci.power(
+        ...     "model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], difference=0.06, n_clusters=[40, 160]
+        ... )
+        >>> plan[["model_a", "model_b", "difference", "n_clusters", "power", "power_low", "power_high"]].round(2)
+        """
+        return _pandas.plan.power(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=score,
+            by=by,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            asked={
+                "difference": difference,
+                "margin": margin,
+                "n_clusters": n_clusters,
+                "items_per_cluster": items_per_cluster,
+                "n_samples": n_samples,
+            },
+            options=PlanOptions(method=method, confidence_level=confidence_level, claim=claim, alternative=alternative),
+        )
+
+    def mde(
+        self,
+        factor: Spec,
+        *,
+        item: Specs,
+        cluster: Spec | None = None,
+        power: Numbers = 0.8,
+        difference: Numbers | None = None,
+        margin: Numbers | None = None,
+        claim: Claim | None = None,
+        n_clusters: Counts | None = None,
+        items_per_cluster: Numbers | None = None,
+        n_samples: Counts | None = None,
+        sample: Spec | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        method: PlanMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+    ) -> pd.DataFrame:
+        r"""Smallest true difference of two systems that the next eval shows with a given power, or the smallest margin.
+
+        Parameters
+        ----------
+        factor, item, cluster, sample, score, by, baseline, pairs, unmatched, nan_policy
+            As in `power`.
+        power : number or list, default 0.8
+            Power to reach.
+        claim : {"superiority", "noninferiority", "equivalence"}, optional
+            What is to be shown. Superiority, the default, seeks the difference; the others seek the margin.
+        difference : number or list, optional
+            The true difference at which a margin is sought, 0 by default.
+        margin : number or list, optional
+            With ``claim="superiority"``, what the difference must be shown to exceed.
+        n_clusters, items_per_cluster, n_samples : number or list, optional
+            The design, as in `half_width`; that of the pilot by default.
+        method, alternative, confidence_level
+            As in `power`.
+
+        Returns
+        -------
+        DataFrame
+            Keys, ``<factor>_a`` and ``<factor>_b``, then ``mde`` (the difference, or the margin) at the posterior mean of the ICC of the
+            pilot's differences, ``mde_low`` and ``mde_high``, its range between the ICC's limits, ``difference``, ``margin``, ``claim``,
+            ``power``, then as in `power`. nan where even the largest difference that can be is not shown with that power.
+
+        Raises
+        ------
+        EvalCIError
+            As `power`; a difference, or a margin, that is given where it is sought.
+
+        Warns
+        -----
+        FewClustersWarning
+            The pilot's clusters are so few that they hardly tell the ICC.
+
+        See Also
+        --------
+        power : What a difference that was named has.
+
+        Notes
+        -----
+        The inverse of `power`: the difference at which it is what was asked for, to 1e-9. The share of items on which the systems
+        disagree stays that of the pilot, and the difference cannot exceed it.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> plan = df.evalci.mde("model", item="item", cluster="doc_id", baseline="atlas", n_clusters=[40, 160])
+        >>> plan[["model_a", "model_b", "n_clusters", "mde", "mde_low", "mde_high"]].round(3)
+        """
+        return _pandas.plan.mde(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=score,
+            by=by,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            asked={
+                "power": power,
+                "difference": difference,
+                "margin": margin,
+                "n_clusters": n_clusters,
+                "items_per_cluster": items_per_cluster,
+                "n_samples": n_samples,
+            },
+            options=PlanOptions(method=method, confidence_level=confidence_level, claim=claim, alternative=alternative),
+        )
+
+    def required_clusters(
+        self,
+        factor: Spec | None = None,
+        *,
+        cluster: Spec | None = None,
+        item: Specs | None = None,
+        half_width: Numbers | None = None,
+        difference: Numbers | None = None,
+        margin: Numbers | None = None,
+        claim: Claim | None = None,
+        power: Numbers = 0.8,
+        items_per_cluster: Numbers | None = None,
+        n_samples: Counts | None = None,
+        sample: Spec | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        nested: bool = False,
+        method: ClusterMethod | PlanMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_sims: int = 100,
+        rng: object = 0,
+    ) -> pd.DataFrame:
+        r"""How many clusters the next eval needs: for an interval of a rate, or to show something of two systems.
+
+        Parameters
+        ----------
+        factor : label or array_like, optional
+            What tells two systems apart, as in `diff_ci`. Without it the plan is for one rate.
+        cluster, item, sample, score, by, nested, baseline, pairs, unmatched, nan_policy
+            As in `half_width` for one rate, and in `power` for two systems.
+        half_width : number or list, optional
+            The goal for one rate: half of the width that its interval may have.
+        difference, margin, claim, power : number or list, optional
+            The goal for two systems, as in `power`; .8 by default.
+        items_per_cluster, n_samples : number or list, optional
+            As in `half_width`. A list makes a row for each, as do several goals; several lists make a grid.
+        method, alternative, confidence_level, n_sims, rng
+            As in `half_width` and `power`.
+
+        Returns
+        -------
+        DataFrame
+            Keys (and the two systems), the goal, ``n_clusters`` at the posterior mean of the pilot's ICC, ``n_clusters_low`` and
+            ``n_clusters_high``, its range between the ICC's limits, ``n_items``, ``n_samples`` and ``items_per_cluster`` of the former,
+            ``half_width_limit`` or ``power_limit`` (what items without number would reach in as many clusters as the pilot has), then
+            as in `half_width` or `power`.
+
+        Raises
+        ------
+        MethodError
+            No goal, or those of one rate and of two systems at once.
+        EvalCIError
+            As `half_width` and `power`.
+
+        Warns
+        -----
+        PlanWarning
+            In the clusters of the pilot no number of items reaches the goal.
+        FewClustersWarning
+            The pilot's clusters are so few that they hardly tell the ICC.
+
+        See Also
+        --------
+        half_width, power : What a given design reaches.
+
+        Notes
+        -----
+        The smallest number of clusters at which `half_width` is at most, or `power` at least, what was asked for. With m items to a
+        cluster it grows with the ICC about as :math:`1 + (m - 1)\rho`, so what a small pilot does not know of :math:`\rho` it does not
+        know of the number either: plan for ``n_clusters_high`` where a repeat would be dear.
+
+        Examples
+        --------
+        >>> import evalci_accessor
+        >>> df = evalci_accessor.datasets.load_rag_eval()
+        >>> plan = df.evalci.required_clusters(cluster="doc_id", by="model", half_width=0.05)
+        >>> plan[["model", "half_width", "n_clusters", "n_clusters_low", "n_clusters_high", "icc"]].round(2)
+        >>> gate = df.evalci.required_clusters(
+        ...     "model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], margin=0.02, items_per_cluster=[5, 20]
+        ... )
+        >>> gate[["claim", "items_per_cluster", "n_clusters", "n_clusters_low", "n_clusters_high"]]
+        """
+        return _pandas.plan.required_clusters(
+            self._obj,
+            factor,
+            item=item,
+            cluster=cluster,
+            sample=sample,
+            score=score,
+            by=by,
+            nested=nested,
+            baseline=baseline,
+            pairs=pairs,
+            unmatched=unmatched,
+            nan_policy=nan_policy,
+            asked={
+                "half_width": half_width,
+                "difference": difference,
+                "margin": margin,
+                "power": power,
+                "items_per_cluster": items_per_cluster,
+                "n_samples": n_samples,
+            },
+            options=PlanOptions(
+                method=method,
+                confidence_level=confidence_level,
+                claim=claim,
+                alternative=alternative,
+                n_sims=n_sims,
+                rng=rng,
+            ),
+        )
