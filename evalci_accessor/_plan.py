@@ -66,7 +66,7 @@ def width_columns(found: Pilots, asked: Mapping[str, Any], options: PlanOptions)
 
     def one(pilot: Pilot, at: Point) -> Row:
         design = _design(pilot, at)
-        plan = stats.half_width(**_scores(pilot, at), **design, icc=_iccs(pilot), **options.of_rate)
+        plan = stats.half_width(**_scores(pilot, at), **design, **options.of_rate)
         return _answers("half_width", plan.half_width) | {
             "half_width_limit": float(plan.half_width_limit[0]), "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0]),
             "method": plan.method,
@@ -81,10 +81,9 @@ def power_columns(found: Pilots, asked: Mapping[str, Any], options: PlanOptions)
 
     def one(pilot: Pilot, at: Point) -> Row:
         design, goal = _design(pilot, at), _goal(at)
-        plan = stats.power(**_differences(pilot, at), **design, **goal, icc=_iccs(pilot), **options.of_pair)
-        return _answers("power", plan.power) | {
+        plan = stats.power(**_differences(pilot, at), **design, **goal, **options.of_pair)
+        return _answers("power", plan.power) | _said(goal, plan) | {
             "power_limit": float(plan.power_limit[0]), "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0]),
-            "difference": goal["difference"], "margin": float(plan.margin.flat[0]), "claim": plan.claim, "method": plan.method,
         }  # fmt: skip
 
     return _run(found, asked, ("difference", "margin", "n_clusters"), POWER_COLUMNS, options, one)
@@ -96,11 +95,10 @@ def mde_columns(found: Pilots, asked: Mapping[str, Any], options: PlanOptions) -
     def one(pilot: Pilot, at: Point) -> Row:
         design = _design(pilot, at)
         goal = {name: at[name] for name in ("difference", "margin", "power")}
-        plan = stats.mde(**_differences(pilot, at), **design, **goal, icc=_iccs(pilot), **options.of_pair)
+        plan = stats.mde(**_differences(pilot, at), **design, **goal, **options.of_pair)
         answer = plan.difference if plan.claim == "superiority" else plan.margin
-        return _answers("mde", answer) | {
-            "difference": float(plan.difference[0]), "margin": float(plan.margin[0]), "claim": plan.claim, "power": at["power"],
-            "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0]), "method": plan.method,
+        return _answers("mde", answer) | _said({"difference": float(plan.difference[0])}, plan) | {
+            "power": at["power"], "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0]),
         }  # fmt: skip
 
     return _run(found, asked, ("difference", "margin", "power", "n_clusters"), MDE_COLUMNS, options, one)
@@ -113,14 +111,13 @@ def clusters_columns(found: Pilots, asked: Mapping[str, Any], options: PlanOptio
     _refuse_no_difference(asked)
 
     def one(pilot: Pilot, at: Point) -> Row:
-        goal, design = _goal(at) | {"power": at["power"]}, _design(pilot, at)
-        spread, icc, own = _differences(pilot, at), _iccs(pilot), design.pop("n_clusters")
-        plan = stats.required_clusters(**spread, **design, **goal, icc=icc, **options.of_pair)
-        del goal["power"]
-        now = stats.power(**spread, **design, **goal, icc=icc[0], n_clusters=own, **options.of_pair)
-        return _answers("n_clusters", plan.n_clusters) | {
-            "power_limit": float(now.power_limit), "n_items": int(plan.n_items.flat[0]), "difference": goal["difference"],
-            "margin": float(now.margin), "claim": now.claim, "power": at["power"], "method": now.method,
+        goal, design, spread = _goal(at), _design(pilot, at), _differences(pilot, at)
+        own = design.pop("n_clusters")
+        plan = stats.required_clusters(**spread, **design, **goal, power=at["power"], **options.of_pair)
+        spread["icc"] = spread["icc"][:1]
+        now = stats.power(**spread, **design, **goal, n_clusters=own, **options.of_pair)
+        return _answers("n_clusters", plan.n_clusters) | _said(goal, now) | {
+            "power_limit": float(now.power_limit[0]), "n_items": int(plan.n_items.flat[0]), "power": at["power"],
         }  # fmt: skip
 
     answer = _run(found, asked, ("difference", "margin", "power"), PAIR_CLUSTERS_COLUMNS, options, one)
@@ -130,18 +127,29 @@ def clusters_columns(found: Pilots, asked: Mapping[str, Any], options: PlanOptio
 
 def _rate_clusters(found: Pilots, asked: Mapping[str, Any], options: PlanOptions) -> Answer:
     def one(pilot: Pilot, at: Point) -> Row:
-        design = _design(pilot, at)
-        scores, icc, own = _scores(pilot, at), _iccs(pilot), design.pop("n_clusters")
-        plan = stats.required_clusters(half_width=at["half_width"], **scores, **design, icc=icc, **options.of_rate)
-        now = stats.half_width(**scores, **design, icc=icc[0], n_clusters=own, **options.of_rate)
+        design, scores = _design(pilot, at), _scores(pilot, at)
+        own = design.pop("n_clusters")
+        plan = stats.required_clusters(half_width=at["half_width"], **scores, **design, **options.of_rate)
+        scores["icc"] = scores["icc"][:1]
+        now = stats.half_width(**scores, **design, n_clusters=own, **options.of_rate)
         return _answers("n_clusters", plan.n_clusters) | {
-            "half_width_limit": float(now.half_width_limit), "n_items": int(plan.n_items.flat[0]), "half_width": at["half_width"],
+            "half_width_limit": float(now.half_width_limit[0]), "n_items": int(plan.n_items.flat[0]), "half_width": at["half_width"],
             "method": now.method,
         }  # fmt: skip
 
     answer = _run(found, asked, ("half_width",), RATE_CLUSTERS_COLUMNS, options, one)
     _warn_items(found, answer, answer.columns["half_width_limit"] > answer.columns["half_width"])
     return answer
+
+
+def _said(goal: Row, plan: Any) -> Row:
+    """What was asked of two systems, once it is resolved."""
+    return {
+        "difference": goal["difference"],
+        "margin": float(plan.margin.flat[0]),
+        "claim": plan.claim,
+        "method": plan.method,
+    }
 
 
 def _run(
@@ -235,37 +243,48 @@ def _design(pilot: Pilot, at: Point) -> Row:
         sizes = np.maximum(sizes * (mean / sizes.mean()), 1.0)
     clusters = at.get("n_clusters")
     return {
-        "n_clusters": len(pilot.sizes) if clusters is None else clusters, "n_samples": at["n_samples"],
+        "n_clusters": len(pilot.sizes) if clusters is None else clusters,
         "items_per_cluster": float(sizes[0]) if (sizes == sizes[0]).all() else sizes,
     }  # fmt: skip
 
 
-def _iccs(pilot: Pilot) -> np.ndarray:
-    """The ICC's mean and limits; zero where items stand for themselves."""
-    return np.zeros(1) if np.isnan(pilot.icc) else np.array([pilot.icc, pilot.icc_low, pilot.icc_high])
+def _correlations(pilot: Pilot, at: Point) -> Row:
+    """The ICC's mean and limits, zero where items stand for themselves, and what several samples need."""
+    icc = np.zeros(1) if np.isnan(pilot.icc) else np.array([pilot.icc, pilot.icc_low, pilot.icc_high])
+    return {"icc": icc, "n_samples": at["n_samples"]} | ({} if at["n_samples"] == 1 else {"item_icc": pilot.item_icc})
 
 
 def _scores(pilot: Pilot, at: Point) -> Row:
-    """How single scores vary, as the functions take it."""
-    more = {} if at["n_samples"] == 1 else {"item_icc": pilot.item_icc}
-    if pilot.graded:
-        return {"rate": None, "std_dev": pilot.std_dev} | more
-    return {"rate": pilot.rate} | more
+    """How scores vary, as the functions of one rate take it."""
+    found = _correlations(pilot, at)
+    if not pilot.graded:
+        return {"rate": pilot.rate} | found
+    if np.isnan(pilot.rate):
+        return {"std_dev": pilot.std_dev} | found
+    # Scores between 0 and 1 are like the pass rates of items that were sampled without end: their interval is that of a rate.
+    alike = found.get("item_icc", 1.0)
+    share = pilot.std_dev**2 / (pilot.rate * (1 - pilot.rate))
+    item_icc = min(share * (alike + (1 - alike) / at["n_samples"]), 1.0)
+    return {
+        "rate": pilot.rate,
+        "icc": np.minimum(found["icc"] * share, item_icc),
+        "item_icc": item_icc,
+        "n_samples": _ENDLESS,
+    }
 
 
 def _differences(pilot: Pilot, at: Point) -> Row:
-    """How single differences vary, as the functions take it."""
-    more = {} if at["n_samples"] == 1 else {"item_icc": pilot.item_icc}
+    """How differences vary, as the functions of two systems take it."""
     if pilot.graded:
-        return {"std_dev": pilot.std_dev} | more
-    difference = at.get("difference") or 0.0
+        return {"std_dev": pilot.std_dev} | _correlations(pilot, at)
+    difference = at["difference"] or 0.0
     if abs(difference) >= pilot.disagreement:
         raise PilotError(
             f"A difference of {difference:g} cannot be planned from a pilot in which the systems disagree on "
             f"{pilot.disagreement:.3g} of the items: they differ only where they disagree. Plan for a smaller difference, or give a "
             "larger disagreement to the function of the same name in stats."
         )
-    return {"disagreement": pilot.disagreement} | more
+    return {"disagreement": pilot.disagreement} | _correlations(pilot, at)
 
 
 def _goal(at: Point) -> Row:

@@ -22,8 +22,6 @@ from evalci_accessor._plan import (
     MDE_COLUMNS,
     PAIR_CLUSTERS_COLUMNS,
     POWER_COLUMNS,
-    RATE_CLUSTERS_COLUMNS,
-    WIDTH_COLUMNS,
     Answer,
     clusters_columns,
     mde_columns,
