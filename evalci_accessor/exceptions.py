@@ -35,6 +35,7 @@ __all__ = [
     "SentinelScoreWarning",
     "SharedKeyWarning",
     "SingletonClusterWarning",
+    "StoppedEarlyWarning",
     "TooFewSamplesWarning",
     "UnmatchedItemsWarning",
     "WeightError",
@@ -183,3 +184,7 @@ class FewDiscordantWarning(EvalCIWarning):
 
 class TooFewSamplesWarning(EvalCIWarning):
     """Items with fewer samples than asked for were left out at the caller's request."""
+
+
+class StoppedEarlyWarning(EvalCIWarning):
+    """A simulation was stopped before it was done, and the answer is that of the part that was."""

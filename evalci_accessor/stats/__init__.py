@@ -3,6 +3,7 @@
 Kernels take cluster totals of shape ``(..., G)``, the clusters along the last axis, and return frozen dataclasses.
 """
 
+from evalci_accessor.stats import simulate
 from evalci_accessor.stats._results import DesignResult, DifferenceResult, PairTestResult, RateResult
 from evalci_accessor.stats.clustered import cluster_ci
 from evalci_accessor.stats.components import ComponentsResult, variance_components
@@ -14,11 +15,13 @@ from evalci_accessor.stats.pair_tests import mcnemar
 from evalci_accessor.stats.posterior import IccPosterior, icc_posterior
 from evalci_accessor.stats.proportion import proportion_ci
 from evalci_accessor.stats.repeated import RepeatedResult, best_of_k, pass_at_k, pass_hat_k
+from evalci_accessor.stats.simulate import CoverageResult
 from evalci_accessor.stats.totals import ClusterTotals
 
 __all__ = [
     "ClusterTotals",
     "ComponentsResult",
+    "CoverageResult",
     "DesignResult",
     "DifferenceResult",
     "IccPosterior",
@@ -36,5 +39,6 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "proportion_ci",
+    "simulate",
     "variance_components",
 ]
