@@ -54,6 +54,7 @@ DiffMethod: TypeAlias = Literal[
     "bootstrap_percentile",
     "bootstrap_pigeonhole",
 ]
+PlanMethod: TypeAlias = Literal["auto", "icc_averaged", "tango", "cr2"]
 CompareTest: TypeAlias = Literal["auto", "exact", "midp", "interval"]
 Claim: TypeAlias = Literal["superiority", "noninferiority", "equivalence"]
 Correction: TypeAlias = Literal["bonferroni", "holm", "hochberg", "bh", "by", "none"]

@@ -89,3 +89,13 @@ def logit_normal(icc: float, rate: float) -> tuple[float, float]:
     log_sd = brentq(excess, np.log(1e-10), np.log(1e18), xtol=1e-12, rtol=1e-14)
     sd = float(np.exp(log_sd))
     return centre_of(sd), sd
+
+
+def item_rates(of_clusters: FloatArray, icc: float, rng: np.random.Generator) -> FloatArray:
+    """Rates of items inside clusters of these rates, beta about them with variance ``icc * rate * (1 - rate)``."""
+    if icc <= _NEAR:
+        return of_clusters
+    if icc >= 1 - _NEAR:
+        return (rng.random(of_clusters.shape) < of_clusters).astype(np.float64)
+    strength = (1 - icc) / icc
+    return rng.beta(np.maximum(of_clusters * strength, _LEAST), np.maximum((1 - of_clusters) * strength, _LEAST))
