@@ -95,8 +95,8 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
     totals = dataclasses.replace(totals, shape=(naming.n_groups,))
     sample = Sample(
         totals=totals, cluster=naming.key if alone else naming.cluster, group_label=naming.group_label,
-        cluster_label=lambda code: items.label(code) if alone else plain(naming.cluster_label(code)),
-        n_missing=np.zeros(naming.n_groups, dtype=np.int64), n_lost=0, score_range=(low, high), sentinel=items.sentinel, alone=alone,
+        cluster_label=lambda code: items.label(code) if alone else plain(naming.cluster_label(code)), n_lost=0,
+        n_missing=np.zeros(naming.n_groups, dtype=np.int64), score_range=(low, high), sentinel=items.sentinel, alone=alone,
     )  # fmt: skip
     refuse_single_clusters(sample)
     warn_sentinel(sample.sentinel, high)
@@ -144,8 +144,9 @@ def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
     lacking = [k for k in range(shape[0] * shape[1]) if k not in found]
     if lacking:
         raise PilotError(
-            f"{len(lacking)} of {shape[0] * shape[1]} pairs have no item in common: {examples(lacking, between='; ', words=words)}. "
-            "A plan needs items that both systems answered: name other pairs with pairs=, or leave such groups out."
+            f"{len(lacking)} of {shape[0] * shape[1]} pairs have no item in common: "
+            f"{examples(lacking, between='; ', words=words)}. A plan needs items that both systems answered: name other pairs "
+            "with pairs=, or leave such groups out."
         )
     return _checked(
         Pilots(
@@ -194,17 +195,17 @@ def _checked(found: Pilots) -> Pilots:
         give = "a disagreement (or std_dev)" if found.paired else "a rate (or std_dev)"
         bound = "diff_ci" if found.paired else "cluster_ci"
         raise PilotError(
-            f"{found.who(flat)}{what}, so the pilot tells neither a variance nor how clustered it is, and any plan from it would be "
-            f"made up. Give {give} and an icc that you would not rule out to the function of the same name in stats; {bound} of "
-            "this pilot shows how far the truth may be from what was seen. Leave such groups or pairs out of this call."
+            f"{found.who(flat)}{what}, so the pilot tells neither a variance nor how clustered it is, and any plan from it "
+            f"would be made up. Give {give} and an icc that you would not rule out to the function of the same name in stats; "
+            f"{bound} of this pilot shows how far the truth may be from what was seen. Leave such groups or pairs out of this call."
         )
     if found.cluster is None:
         return found
     lone = [k for k, one in enumerate(found.every) if (one.sizes == 1).all()]
     if lone:
         warn(
-            f"{found.who(lone)}every cluster of {found.cluster!r} holds one item, which tells nothing of the ICC: its limits are those "
-            "of the prior. Is it the item's own id rather than what the items share?",
+            f"{found.who(lone)}every cluster of {found.cluster!r} holds one item, which tells nothing of the ICC: its limits "
+            f"are those of the prior. Is it the item's own id rather than what the items share?",
             SingletonClusterWarning,
         )
     few = [k for k, one in enumerate(found.every) if k not in lone and _few(one)]
@@ -212,8 +213,8 @@ def _checked(found: Pilots) -> Pilots:
         one = found.every[few[0]]
         shown = f"{len(one.sizes)}" if len(few) == 1 else f"the first {len(one.sizes)}"
         warn(
-            f"{found.who(few)}few clusters of {found.cluster!r} in the pilot ({shown}), which hardly tell the ICC ({one.icc_low:.2g} to "
-            f"{one.icc_high:.2g}). Plan with the limits rather than with the number between them.",
+            f"{found.who(few)}few clusters of {found.cluster!r} in the pilot ({shown}), which hardly tell the ICC "
+            f"({one.icc_low:.2g} to {one.icc_high:.2g}). Plan with the limits rather than with the number between them.",
             FewClustersWarning,
         )
     return found
@@ -240,8 +241,8 @@ def refuse_lone_sample(sample: Any, *, nested: bool) -> None:
     if sample is not None or nested:
         given = "sample=" if sample is not None else "nested=True"
         raise MethodError(
-            f"{given} is given and item= is not. Name what tells the items apart, whose samples repeat; without it each score is an "
-            "item of its own."
+            f"{given} is given and item= is not. Name what tells the items apart, whose samples repeat; without it each score "
+            f"is an item of its own."
         )
 
 
@@ -250,8 +251,8 @@ def check_goal(factor: Any, asked: dict[str, Any], options: PlanOptions, *, nest
     width, difference, margin = asked["half_width"], asked["difference"], asked["margin"]
     if (width is None) == (difference is None and margin is None):
         raise MethodError(
-            "Name one goal: half_width= for the interval of one rate; or difference= (the smallest that is worth finding), margin= (not "
-            "worse by more), or both, for two systems."
+            "Name one goal: half_width= for the interval of one rate; or difference= (the smallest that is worth finding), "
+            "margin= (not worse by more), or both, for two systems."
         )
     of_pair = {
         "factor": factor, "baseline": baseline, "pairs": pairs, "claim": options.claim,
@@ -261,8 +262,8 @@ def check_goal(factor: Any, asked: dict[str, Any], options: PlanOptions, *, nest
     if width is not None and stray:
         raise MethodError(
             f"half_width= is the goal of one rate, and {stray[0]}= belongs to two systems. For a rate of each system leave "
-            f"{stray[0]}= out and keep the systems apart with by= (or as a dim that stays); for their difference name difference= or "
-            "margin=."
+            f"{stray[0]}= out and keep the systems apart with by= (or as a dim that stays); for their difference name "
+            f"difference= or margin=."
         )
     if width is None and factor is None:
         raise MethodError(

@@ -68,8 +68,8 @@ def width_columns(found: Pilots, asked: Mapping[str, Any], options: PlanOptions)
         design = _design(pilot, at)
         plan = stats.half_width(**_scores(pilot, at), **design, **options.of_rate)
         return _answers("half_width", plan.half_width) | {
-            "half_width_limit": float(plan.half_width_limit[0]), "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0]),
-            "method": plan.method,
+            "half_width_limit": float(plan.half_width_limit[0]), "n_clusters": design["n_clusters"],
+            "n_items": int(plan.n_items.flat[0]), "method": plan.method,
         }  # fmt: skip
 
     return _run(found, asked, ("n_clusters",), WIDTH_COLUMNS, options, one)
@@ -133,8 +133,8 @@ def _rate_clusters(found: Pilots, asked: Mapping[str, Any], options: PlanOptions
         scores["icc"] = scores["icc"][:1]
         now = stats.half_width(**scores, **design, n_clusters=own, **options.of_rate)
         return _answers("n_clusters", plan.n_clusters) | {
-            "half_width_limit": float(now.half_width_limit[0]), "n_items": int(plan.n_items.flat[0]), "half_width": at["half_width"],
-            "method": now.method,
+            "half_width_limit": float(now.half_width_limit[0]), "n_items": int(plan.n_items.flat[0]),
+            "half_width": at["half_width"], "method": now.method,
         }  # fmt: skip
 
     answer = _run(found, asked, ("half_width",), RATE_CLUSTERS_COLUMNS, options, one)
@@ -165,8 +165,8 @@ def _run(
     _refuse_samples(found, values["n_samples"])
     if found.cluster is None and any(size not in (None, 1) for size in values["items_per_cluster"]):
         raise MethodError(
-            f"items_per_cluster= is given but no cluster=, so each {found.item} counts for itself and n_clusters says how many there "
-            "are. Name what the items share."
+            f"items_per_cluster= is given but no cluster=, so each {found.item} counts for itself and n_clusters says how many "
+            f"there are. Name what the items share."
         )
     rows = []
     for pilot in progress(found.every, label="plans", unit="pilot"):
@@ -179,7 +179,8 @@ def _run(
         name: _column([row[name] for row in rows], shape) for name in columns if name in (rows or [{}])[0]
     }
     out |= {
-        "cluster": found.cluster or "", "alternative": options.alternative, "confidence_level": check_level(options.confidence_level),
+        "cluster": found.cluster or "", "alternative": options.alternative,
+        "confidence_level": check_level(options.confidence_level),
     }  # fmt: skip
     return Answer(columns={name: out.get(name, np.empty(shape)) for name in columns}, axes=axes)
 
@@ -188,9 +189,10 @@ def _known(pilot: Pilot, at: Point) -> Row:
     """What comes from the pilot, and the design but for its clusters."""
     mean = float(pilot.sizes.mean())
     return {
-        "items_per_cluster": mean if at["items_per_cluster"] is None else float(at["items_per_cluster"]), "n_samples": at["n_samples"],
-        "icc": pilot.icc, "icc_low": pilot.icc_low, "icc_high": pilot.icc_high, "item_icc": pilot.item_icc, "estimate": pilot.rate,
-        "disagreement": pilot.disagreement, "std_dev": pilot.std_dev, "n_clusters_pilot": len(pilot.sizes),
+        "items_per_cluster": mean if at["items_per_cluster"] is None else float(at["items_per_cluster"]),
+        "n_samples": at["n_samples"],
+        "icc": pilot.icc, "icc_low": pilot.icc_low, "icc_high": pilot.icc_high, "item_icc": pilot.item_icc,
+        "estimate": pilot.rate, "disagreement": pilot.disagreement, "std_dev": pilot.std_dev, "n_clusters_pilot": len(pilot.sizes),
     }  # fmt: skip
 
 
@@ -281,8 +283,8 @@ def _differences(pilot: Pilot, at: Point) -> Row:
     if abs(difference) >= pilot.disagreement:
         raise PilotError(
             f"A difference of {difference:g} cannot be planned from a pilot in which the systems disagree on "
-            f"{pilot.disagreement:.3g} of the items: they differ only where they disagree. Plan for a smaller difference, or give a "
-            "larger disagreement to the function of the same name in stats."
+            f"{pilot.disagreement:.3g} of the items: they differ only where they disagree. Plan for a smaller difference, or "
+            f"give a larger disagreement to the function of the same name in stats."
         )
     return {"disagreement": pilot.disagreement} | _correlations(pilot, at)
 
@@ -295,9 +297,10 @@ def _goal(at: Point) -> Row:
 def _refuse_no_difference(asked: Mapping[str, Any]) -> None:
     if asked["difference"] is None and asked["margin"] is None:
         raise MethodError(
-            "difference= is missing: the smallest true difference that is worth finding (.03 for three points of a rate), which is for "
-            "you to say. The pilot's own is no plan: it is mostly chance, and a difference that made one plan for it is on average too "
-            "large, so the eval would be too small. mde tells which difference a design can show; margin= plans for not being worse."
+            "difference= is missing: the smallest true difference that is worth finding (.03 for three points of a rate), "
+            "which is for you to say. The pilot's own is no plan: it is mostly chance, and a difference that made one plan for "
+            "it is on average too large, so the eval would be too small. mde tells which difference a design can show; margin= "
+            "plans for not being worse."
         )
 
 
@@ -308,9 +311,10 @@ def _refuse_samples(found: Pilots, asked: list[Any]) -> None:
     if unknown:
         both = "under both systems " if found.paired else ""
         raise MethodError(
-            f"{found.who(unknown)}n_samples= asks for several samples an item, and no item of the pilot has two {both}that are known "
-            "as samples, so what more of them buy cannot be told: how alike two samples of an item are is not in single scores. Sample "
-            "the pilot's items twice at least and name sample= (with item=); or give item_icc= to the function of the same name in stats."
+            f"{found.who(unknown)}n_samples= asks for several samples an item, and no item of the pilot has two {both}that are "
+            f"known as samples, so what more of them buy cannot be told: how alike two samples of an item are is not in single "
+            "scores. Sample the pilot's items twice at least and name sample= (with item=); or give item_icc= to the function "
+            "of the same name in stats."
         )
 
 
@@ -331,12 +335,12 @@ def _warn_items(found: Pilots, answer: Answer, short: np.ndarray) -> None:
         what += f" and a margin of {margin:g}" if margin else ""
     who = words + ": " if (words := found.words(k // per)) else ""
     more = "" if len(at) == 1 else (
-        f" Nor do more items do in {len(at) - 1} other(s) of the {short.size} plans: see n_clusters, and {goal}_limit for what items "
-        "alone would reach."
+        f" Nor do more items do in {len(at) - 1} other(s) of the {short.size} plans: see n_clusters, and {goal}_limit for "
+        "what items alone would reach."
     )  # fmt: skip
     warn(
-        f"{who}with the {flat['n_clusters_pilot'][k]} clusters of {found.cluster!r} in the pilot no number of items reaches {what}: "
-        f"even without bound it stays at {reached[k]:.3g} (ICC {flat['icc'][k]:.2g}). {flat['n_clusters'][k]} clusters are needed "
-        f"({flat['n_clusters_low'][k]} to {flat['n_clusters_high'][k]} given what the pilot tells of the ICC).{more}",
+        f"{who}with the {flat['n_clusters_pilot'][k]} clusters of {found.cluster!r} in the pilot no number of items reaches "
+        f"{what}: even without bound it stays at {reached[k]:.3g} (ICC {flat['icc'][k]:.2g}). {flat['n_clusters'][k]} clusters "
+        f"are needed ({flat['n_clusters_low'][k]} to {flat['n_clusters_high'][k]} given what the pilot tells of the ICC).{more}",
         PlanWarning,
     )

@@ -54,6 +54,7 @@ DiffMethod: TypeAlias = Literal[
     "bootstrap_percentile",
     "bootstrap_pigeonhole",
 ]
+PlanMethod: TypeAlias = Literal["auto", "icc_averaged", "tango", "cr2"]
 CompareTest: TypeAlias = Literal["auto", "exact", "midp", "interval"]
 Claim: TypeAlias = Literal["superiority", "noninferiority", "equivalence"]
 Correction: TypeAlias = Literal["bonferroni", "holm", "hochberg", "bh", "by", "none"]
@@ -61,3 +62,7 @@ Unmatched: TypeAlias = Literal["raise", "drop"]
 Layout: TypeAlias = Literal["pair", "square"]
 TooFew: TypeAlias = Literal["raise", "omit"]
 RepeatedMeasure: TypeAlias = Literal["pass_at_k", "pass_hat_k", "best_of_k"]
+SimulatedMethod: TypeAlias = Literal[
+    ClusterMethod, "naive_wilson", "naive_wald", "naive_clopper_pearson", "naive_jeffreys", "naive_agresti_coull"
+]
+ClusterShape: TypeAlias = Literal["beta_binomial", "all_or_nothing", "logit_normal"]

@@ -37,6 +37,7 @@ __all__ = [
     "SentinelScoreWarning",
     "SharedKeyWarning",
     "SingletonClusterWarning",
+    "StoppedEarlyWarning",
     "TooFewSamplesWarning",
     "UnmatchedItemsWarning",
     "WeightError",
@@ -193,3 +194,7 @@ class TooFewSamplesWarning(EvalCIWarning):
 
 class PlanWarning(EvalCIWarning):
     """More items in the pilot's clusters cannot reach the goal, however many: more clusters are needed."""
+
+
+class StoppedEarlyWarning(EvalCIWarning):
+    """A simulation was stopped before it was done, and the answer is that of the part that was."""

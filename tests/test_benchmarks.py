@@ -379,7 +379,9 @@ def test_crossed_coverage_is_that_of_the_accessor(crossed):
     at = crossed.places(cell, rng)
     shared = np.sqrt(crossed._SHARED) * rng.standard_normal((6, 50))
     own = [shared + np.sqrt(1 - crossed._SHARED) * crossed.latent(cell, at, 6, rng) for _ in range(2)]
-    frame = pd.DataFrame({"model": ["a"] * 50 + ["b"] * 50, "item": [*range(50)] * 2, "doc": [*at[0]] * 2, "prompt": [*at[1]] * 2})
+    frame = pd.DataFrame(
+        {"model": ["a"] * 50 + ["b"] * 50, "item": [*range(50)] * 2, "doc": [*at[0]] * 2, "prompt": [*at[1]] * 2}
+    )
     for method, name in (("auto", "default"), ("cr2", "cr2")):
         width = []
         for k in range(6):

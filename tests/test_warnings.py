@@ -197,7 +197,9 @@ def test_rates_beside_ratings():
     rates, ratings = frame_of([3, 5, 2, 4, 4, 3], 5, model="pass"), frame_of([3, 5, 2, 4, 4, 3], 5, model="rating")
     both = pd.concat([rates, ratings.assign(score=1 + 4 * ratings["score"])], ignore_index=True)
     seen = caught(both.evalci.cluster_ci, "cluster", by="model")
-    assert "model='pass': all scores lie in [0, 1], but others of this call run from 0 to 5" in only(seen, ex.MixedScaleWarning)
+    assert "model='pass': all scores lie in [0, 1], but others of this call run from 0 to 5" in only(
+        seen, ex.MixedScaleWarning
+    )
     assert not caught(both.evalci.cluster_ci, "cluster", by="model", method="cr2")
 
 

@@ -46,11 +46,11 @@ class PlanFrameMethods:
         cluster : label or array_like, or None
             What the items share, as in `cluster_ci`; one clustering. None if the items are independent.
         n_clusters, items_per_cluster, n_samples : number or list, optional
-            The design: clusters, items of each (their mean: sizes keep the proportions of the pilot), and samples of each item. Those
-            of the pilot by default. A list makes a row for each; several lists make a grid.
+            The design: clusters, items of each (their mean: sizes keep the proportions of the pilot), and samples of each item.
+            Those of the pilot by default. A list makes a row for each; several lists make a grid.
         item, sample : label, array_like or list of these, optional
-            What tells the items apart whose rows are samples, and what numbers these, as in `pass_at_k`. Without ``item`` each row is
-            an item. Needed for ``n_samples`` above 1.
+            What tells the items apart whose rows are samples, and what numbers these, as in `pass_at_k`. Without ``item`` each
+            row is an item. Needed for ``n_samples`` above 1.
         score : label or array_like, default "score"
             The pilot's scores.
         by : label, array_like or list of these, optional
@@ -71,11 +71,11 @@ class PlanFrameMethods:
         Returns
         -------
         DataFrame
-            Keys, then ``half_width`` at the posterior mean of the pilot's ICC, ``half_width_low`` and ``half_width_high``, its range
-            between the ICC's limits, ``half_width_limit`` (with items without number in as many clusters), the design (``n_clusters``,
-            ``n_items``, ``n_samples``, ``items_per_cluster``), what the pilot told (``icc``, ``icc_low``, ``icc_high``, ``item_icc``,
-            the correlation of two samples of an item, ``estimate``, ``std_dev`` of a single score, ``n_clusters_pilot``), ``cluster``,
-            ``method`` and ``confidence_level``.
+            Keys, then ``half_width`` at the posterior mean of the pilot's ICC, ``half_width_low`` and ``half_width_high``, its
+            range between the ICC's limits, ``half_width_limit`` (with items without number in as many clusters), the design
+            (``n_clusters``, ``n_items``, ``n_samples``, ``items_per_cluster``), what the pilot told (``icc``, ``icc_low``,
+            ``icc_high``, ``item_icc``, the correlation of two samples of an item, ``estimate``, ``std_dev`` of a single score,
+            ``n_clusters_pilot``), ``cluster``, ``method`` and ``confidence_level``.
 
         Raises
         ------
@@ -98,11 +98,11 @@ class PlanFrameMethods:
 
         Notes
         -----
-        With :math:`V_1` the variance of a single score, :math:`\rho` the ICC and :math:`\kappa` the correlation of two samples of an
-        item, an item's mean over n samples varies by :math:`V_1[\rho + (\kappa - \rho) + (1 - \kappa)/n]`, of which the first part is
-        shared within a cluster. The half-width is the mean over samples drawn from that design, each with the interval that
-        `cluster_ci` would give. The ICC is the posterior mean of the pilot, and its uncertainty, by far the largest of a small pilot, is
-        carried through; its rate is taken as it is.
+        With :math:`V_1` the variance of a single score, :math:`\rho` the ICC and :math:`\kappa` the correlation of two samples
+        of an item, an item's mean over n samples varies by :math:`V_1[\rho + (\kappa - \rho) + (1 - \kappa)/n]`, of which the
+        first part is shared within a cluster. The half-width is the mean over samples drawn from that design, each with the
+        interval that `cluster_ci` would give. The ICC is the posterior mean of the pilot, and its uncertainty, by far the
+        largest of a small pilot, is carried through; its rate is taken as it is.
 
         References
         ----------
@@ -182,17 +182,18 @@ class PlanFrameMethods:
         -------
         DataFrame
             Keys, ``<factor>_a`` and ``<factor>_b``, then ``power`` at the posterior mean of the ICC of the pilot's differences,
-            ``power_low`` and ``power_high``, its range between the ICC's limits, ``power_limit`` (with items without number in as many
-            clusters), the goal (``difference``, ``margin``, ``claim``), the design and what the pilot told, as in `half_width`
-            (``disagreement``, the share of items on which single scores disagree, in place of ``estimate``; ``std_dev`` of a single
-            difference), ``cluster``, ``alternative``, ``method`` and ``confidence_level``.
+            ``power_low`` and ``power_high``, its range between the ICC's limits, ``power_limit`` (with items without number in
+            as many clusters), the goal (``difference``, ``margin``, ``claim``), the design and what the pilot told, as in
+            `half_width` (``disagreement``, the share of items on which single scores disagree, in place of ``estimate``;
+            ``std_dev`` of a single difference), ``cluster``, ``alternative``, ``method`` and ``confidence_level``.
 
         Raises
         ------
         PilotError
             The two systems never differ in the pilot, have no item in common, or disagree on fewer items than ``difference`` needs.
         MethodError
-            No difference and no margin, several samples asked of a pilot with one an item, crossed clusterings, numbers that cannot be.
+            No difference and no margin, several samples asked of a pilot with one an item, crossed clusterings, numbers that
+            cannot be.
         EvalCIError
             As `diff_ci`.
 
@@ -210,8 +211,9 @@ class PlanFrameMethods:
         -----
         Differences of single scores vary by :math:`V_1 = D - \delta^2`, with D the pilot's share of items on which the systems
         disagree and :math:`\delta` the difference asked about (graded scores: by the pilot's variance). From there on as in
-        `half_width`; the test is that of `diff_ci`, whose critical values are those of designs drawn under a Gaussian model. Of the pilot
-        only D (or the variance), the ICC and the sizes are used, and not its difference: one that led to a plan is too large on average.
+        `half_width`; the test is that of `diff_ci`, whose critical values are those of designs drawn under a Gaussian model. Of
+        the pilot only D (or the variance), the ICC and the sizes are used, and not its difference: one that led to a plan is
+        too large on average.
 
         References
         ----------
@@ -298,9 +300,10 @@ class PlanFrameMethods:
         Returns
         -------
         DataFrame
-            Keys, ``<factor>_a`` and ``<factor>_b``, then ``mde`` (the difference, or the margin) at the posterior mean of the ICC of the
-            pilot's differences, ``mde_low`` and ``mde_high``, its range between the ICC's limits, ``difference``, ``margin``, ``claim``,
-            ``power``, then as in `power`. nan where even the largest difference that can be is not shown with that power.
+            Keys, ``<factor>_a`` and ``<factor>_b``, then ``mde`` (the difference, or the margin) at the posterior mean of the
+            ICC of the pilot's differences, ``mde_low`` and ``mde_high``, its range between the ICC's limits, ``difference``,
+            ``margin``, ``claim``, ``power``, then as in `power`. nan where even the largest difference that can be is not shown
+            with that power.
 
         Raises
         ------
@@ -398,10 +401,10 @@ class PlanFrameMethods:
         Returns
         -------
         DataFrame
-            Keys (and the two systems), the goal, ``n_clusters`` at the posterior mean of the pilot's ICC, ``n_clusters_low`` and
-            ``n_clusters_high``, its range between the ICC's limits, ``n_items``, ``n_samples`` and ``items_per_cluster`` of the former,
-            ``half_width_limit`` or ``power_limit`` (what items without number would reach in as many clusters as the pilot has), then
-            as in `half_width` or `power`.
+            Keys (and the two systems), the goal, ``n_clusters`` at the posterior mean of the pilot's ICC, ``n_clusters_low``
+            and ``n_clusters_high``, its range between the ICC's limits, ``n_items``, ``n_samples`` and ``items_per_cluster`` of
+            the former, ``half_width_limit`` or ``power_limit`` (what items without number would reach in as many clusters as
+            the pilot has), then as in `half_width` or `power`.
 
         Raises
         ------
@@ -423,9 +426,9 @@ class PlanFrameMethods:
 
         Notes
         -----
-        The smallest number of clusters at which `half_width` is at most, or `power` at least, what was asked for. With m items to a
-        cluster it grows with the ICC about as :math:`1 + (m - 1)\rho`, so what a small pilot does not know of :math:`\rho` it does not
-        know of the number either: plan for ``n_clusters_high`` where a repeat would be dear.
+        The smallest number of clusters at which `half_width` is at most, or `power` at least, what was asked for. With m items
+        to a cluster it grows with the ICC about as :math:`1 + (m - 1)\rho`, so what a small pilot does not know of :math:`\rho`
+        it does not know of the number either: plan for ``n_clusters_high`` where a repeat would be dear.
 
         Examples
         --------

@@ -247,7 +247,8 @@ class PlanSeriesMethods:
         ----------
         factor, cluster, item, half_width, difference, margin, claim, power, items_per_cluster, n_samples, sample, by,
         nested, method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy, n_sims, rng
-            As in `DataFrameAccessor.required_clusters`, whose formula, assumption and sources hold here too; names are index levels.
+            As in `DataFrameAccessor.required_clusters`, whose formula, assumption and sources hold here too; names are index
+            levels.
 
         Returns
         -------
@@ -264,7 +265,8 @@ class PlanSeriesMethods:
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval()
         >>> scores = df.set_index(["model", "item", "doc_id"])["score"]
-        >>> plan = scores.evalci.required_clusters("model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], difference=0.1)
+        >>> ask = {"item": "item", "cluster": "doc_id", "pairs": [("boreal", "atlas")]}
+        >>> plan = scores.evalci.required_clusters("model", difference=0.1, **ask)
         >>> plan[["difference", "power", "n_clusters", "n_clusters_low", "n_clusters_high"]]
         """
         return _pandas.plan.required_clusters(

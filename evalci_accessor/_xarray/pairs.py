@@ -147,8 +147,8 @@ def refuse_own_names(paired: Paired, reserved: tuple[str, ...]) -> None:
     clash = [name for name in (f"{paired.factor}_a", f"{paired.factor}_b") if name in reserved]
     if clash:
         raise AmbiguousNameError(
-            f"{clash[0]!r} would stand twice in the result, whose own variables are {', '.join(reserved)}. Rename the factor first, "
-            f"as with .rename({{{paired.factor!r}: {paired.factor + '_'!r}}})."
+            f"{clash[0]!r} would stand twice in the result, whose own variables are {', '.join(reserved)}. Rename the factor "
+            f"first, as with .rename({{{paired.factor!r}: {paired.factor + '_'!r}}})."
         )
 
 

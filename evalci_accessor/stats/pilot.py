@@ -100,7 +100,8 @@ class Repeats:
 def rate_pilot(t: ClusterTotals, outside: float, *, repeats: Repeats | None = None, graded: bool | None = None) -> Pilot:
     """The pilot of one rate, or mean score, from the totals of one group: of its scores, or of the means of its items.
 
-    ``outside`` is the posterior probability beyond each limit of the ICC; ``graded`` says what single scores are if these are means.
+    ``outside`` is the posterior probability beyond each limit of the ICC; ``graded`` says what single scores are if these are
+    means.
     """
     mo = moments(t)
     p, variance = float(mo.p[0]), float(mo.score_variance[0])
