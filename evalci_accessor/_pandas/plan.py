@@ -73,7 +73,7 @@ def required_clusters(
 ) -> pd.DataFrame:
     """How many clusters a goal needs, as the accessor's method of that name."""
     check_goal(factor, asked, options, nested=nested, baseline=baseline, pairs=pairs)
-    common = {"method": "required_clusters", "options": options} | given
+    common: dict[str, Any] = {"method": "required_clusters", "options": options} | given
     if factor is None:
         found, keys = _of_rate(data, cluster, nested=nested, reserved=RATE_CLUSTERS_COLUMNS, **common)
     else:

@@ -117,6 +117,11 @@ class PlanFrameMethods:
         >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
         >>> plan = df.evalci.half_width("doc_id", n_clusters=[40, 80], items_per_cluster=[5, 10])
         >>> plan[["n_clusters", "items_per_cluster", "half_width", "half_width_low", "half_width_high"]].round(3)
+           n_clusters  items_per_cluster  half_width  half_width_low  half_width_high
+        0          40                5.0       0.098           0.083            0.112
+        1          40               10.0       0.090           0.071            0.107
+        2          80                5.0       0.069           0.058            0.079
+        3          80               10.0       0.063           0.050            0.075
         """
         return _pandas.plan.half_width(
             self._obj,
@@ -231,6 +236,9 @@ class PlanFrameMethods:
         ...     "model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], difference=0.06, n_clusters=[40, 160]
         ... )
         >>> plan[["model_a", "model_b", "difference", "n_clusters", "power", "power_low", "power_high"]].round(2)
+          model_a model_b  difference  n_clusters  power  power_low  power_high
+        0  boreal   atlas        0.06          40   0.20       0.16        0.24
+        1  boreal   atlas        0.06         160   0.62       0.48        0.78
         """
         return _pandas.plan.power(
             self._obj,
@@ -330,6 +338,11 @@ class PlanFrameMethods:
         >>> df = evalci_accessor.datasets.load_rag_eval()
         >>> plan = df.evalci.mde("model", item="item", cluster="doc_id", baseline="atlas", n_clusters=[40, 160])
         >>> plan[["model_a", "model_b", "n_clusters", "mde", "mde_low", "mde_high"]].round(3)
+           model_a model_b  n_clusters    mde  mde_low  mde_high
+        0   boreal   atlas          40  0.146    0.125     0.171
+        1   boreal   atlas         160  0.074    0.062     0.087
+        2  cascade   atlas          40  0.154    0.136     0.181
+        3  cascade   atlas         160  0.078    0.067     0.092
         """
         return _pandas.plan.mde(
             self._obj,
@@ -434,12 +447,21 @@ class PlanFrameMethods:
         --------
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval()
-        >>> plan = df.evalci.required_clusters(cluster="doc_id", by="model", half_width=0.05)
+        >>> plan = df.evalci.required_clusters(cluster="doc_id", by="model", half_width=0.085)
         >>> plan[["model", "half_width", "n_clusters", "n_clusters_low", "n_clusters_high", "icc"]].round(2)
+             model  half_width  n_clusters  n_clusters_low  n_clusters_high   icc
+        0    atlas        0.08          54              38               70  0.30
+        1   boreal        0.08          43              31               58  0.25
+        2  cascade        0.08          39              32               55  0.12
         >>> gate = df.evalci.required_clusters(
-        ...     "model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], margin=0.02, items_per_cluster=[5, 20]
+        ...     "model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], margin=0.12, items_per_cluster=[5, 20]
         ... )
-        >>> gate[["claim", "items_per_cluster", "n_clusters", "n_clusters_low", "n_clusters_high"]]
+        >>> gate[["items_per_cluster", "n_items", "n_clusters", "n_clusters_low", "n_clusters_high"]]
+           items_per_cluster  n_items  n_clusters  n_clusters_low  n_clusters_high
+        0                5.0      245          49              36               68
+        1               20.0      600          30              12               52
+
+        [2 rows x 5 columns]
         """
         return _pandas.plan.required_clusters(
             self._obj,

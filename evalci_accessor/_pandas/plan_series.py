@@ -59,6 +59,8 @@ class PlanSeriesMethods:
         >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
         >>> scores = df.set_index("doc_id")["score"]
         >>> scores.evalci.half_width("doc_id", n_clusters=80)[["n_clusters", "n_items", "half_width"]].round(3)
+           n_clusters  n_items  half_width
+        0          80      400       0.069
         """
         return _pandas.plan.half_width(
             self._obj,
@@ -120,6 +122,8 @@ class PlanSeriesMethods:
         >>> scores = df.set_index(["model", "item", "doc_id"])["score"]
         >>> plan = scores.evalci.power("model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], difference=0.1)
         >>> plan[["model_a", "model_b", "difference", "n_clusters", "power"]].round(2)
+          model_a model_b  difference  n_clusters  power
+        0  boreal   atlas         0.1          40   0.47
         """
         return _pandas.plan.power(
             self._obj,
@@ -191,6 +195,8 @@ class PlanSeriesMethods:
         >>> scores = df.set_index(["model", "item", "doc_id"])["score"]
         >>> plan = scores.evalci.mde("model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")])
         >>> plan[["model_a", "model_b", "mde", "mde_low", "mde_high"]].round(3)
+          model_a model_b    mde  mde_low  mde_high
+        0  boreal   atlas  0.146    0.125     0.171
         """
         return _pandas.plan.mde(
             self._obj,
@@ -266,8 +272,10 @@ class PlanSeriesMethods:
         >>> df = evalci_accessor.datasets.load_rag_eval()
         >>> scores = df.set_index(["model", "item", "doc_id"])["score"]
         >>> ask = {"item": "item", "cluster": "doc_id", "pairs": [("boreal", "atlas")]}
-        >>> plan = scores.evalci.required_clusters("model", difference=0.1, **ask)
+        >>> plan = scores.evalci.required_clusters("model", difference=0.12, **ask)
         >>> plan[["difference", "power", "n_clusters", "n_clusters_low", "n_clusters_high"]]
+           difference  power  n_clusters  n_clusters_low  n_clusters_high
+        0        0.12    0.8          61              44               84
         """
         return _pandas.plan.required_clusters(
             self._obj,

@@ -85,6 +85,11 @@ class PlanDatasetMethods:
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
         >>> plan = ds.evalci.half_width("doc_id", n_clusters=[40, 80])
         >>> plan.half_width.round(3).to_pandas()
+        n_clusters     40     80
+        model
+        atlas       0.098  0.069
+        boreal      0.088  0.062
+        cascade     0.084  0.059
         """
         return _xarray.plan.half_width(
             self._obj,
@@ -170,6 +175,8 @@ class PlanDatasetMethods:
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
         >>> plan = ds.evalci.power("model", cluster="doc_id", baseline="atlas", difference=0.1, n_clusters=[40, 80])
         >>> plan.power.round(2).values
+        array([[0.47, 0.77],
+               [0.44, 0.73]])
         """
         return _xarray.plan.power(
             self._obj,
@@ -265,6 +272,8 @@ class PlanDatasetMethods:
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
         >>> plan = ds.evalci.mde("model", cluster="doc_id", baseline="atlas", n_clusters=[40, 160])
         >>> plan.mde.round(3).values
+        array([[0.146, 0.074],
+               [0.154, 0.078]])
         """
         return _xarray.plan.mde(
             self._obj,
@@ -363,8 +372,13 @@ class PlanDatasetMethods:
         --------
         >>> import evalci_accessor
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
-        >>> plan = ds.evalci.required_clusters(cluster="doc_id", half_width=0.06)
+        >>> plan = ds.evalci.required_clusters(cluster="doc_id", half_width=0.085)
         >>> plan[["n_clusters", "n_clusters_low", "n_clusters_high"]].to_dataframe()
+                 n_clusters  n_clusters_low  n_clusters_high
+        model
+        atlas            54              38               70
+        boreal           43              31               58
+        cascade          39              32               55
         """
         return _xarray.plan.required_clusters(
             self._obj,

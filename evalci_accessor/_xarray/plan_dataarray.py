@@ -59,6 +59,7 @@ class PlanDataArrayMethods:
         >>> import evalci_accessor
         >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
         >>> scores.evalci.half_width("doc_id", n_clusters=80).half_width.round(3).values
+        array([0.069, 0.062, 0.059])
         """
         return _xarray.plan.half_width(
             self._obj,
@@ -118,6 +119,7 @@ class PlanDataArrayMethods:
         >>> import evalci_accessor
         >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
         >>> scores.evalci.power("model", cluster="doc_id", baseline="atlas", difference=0.1).power.round(2).values
+        array([0.47, 0.44])
         """
         return _xarray.plan.power(
             self._obj,
@@ -187,6 +189,7 @@ class PlanDataArrayMethods:
         >>> import evalci_accessor
         >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
         >>> scores.evalci.mde("model", cluster="doc_id", baseline="atlas").mde.round(3).values
+        array([0.146, 0.154])
         """
         return _xarray.plan.mde(
             self._obj,
@@ -259,8 +262,12 @@ class PlanDataArrayMethods:
         --------
         >>> import evalci_accessor
         >>> scores = evalci_accessor.datasets.load_rag_eval_cube()["score"]
-        >>> plan = scores.evalci.required_clusters("model", cluster="doc_id", baseline="atlas", difference=0.1)
+        >>> plan = scores.evalci.required_clusters("model", cluster="doc_id", baseline="atlas", difference=0.12)
         >>> plan[["n_clusters_low", "n_clusters", "n_clusters_high"]].to_dataframe()
+              n_clusters_low  n_clusters  n_clusters_high  model_a model_b
+        pair
+        0                 44          61               84   boreal   atlas
+        1                 51          67               94  cascade   atlas
         """
         return _xarray.plan.required_clusters(
             self._obj,

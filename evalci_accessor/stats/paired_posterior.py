@@ -60,7 +60,7 @@ class PairPosterior:
         cdf = np.cumsum(self.weight, axis=1) - self.weight / 2
         phi = np.arcsin(np.sqrt(self.rho))
         at = [np.interp(probability, below, nodes) for below, nodes in zip(cdf, phi, strict=True)]
-        return np.sin(np.array(at)) ** 2
+        return np.asarray(np.sin(np.array(at)) ** 2)
 
     @property
     def mean_share(self) -> FloatArray:
