@@ -26,9 +26,10 @@ from evalci_accessor.stats.moments import bell_mccaffrey_df
 from evalci_accessor.stats.paired_posterior import Evidence, pair_posteriors
 from evalci_accessor.stats.tango import tango_z
 
-_N_DRAWS = 512
 _SEED = 5
+_FEW_SIZES, _MANY_SIZES = 3, 24  # between which twice as many draws pay
 _HALVINGS = 45  # of the span of all differences
+_PROBES = 64
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,7 +91,7 @@ class Sums:
     def draw(cls, size: FloatArray, count: FloatArray, between: float, item: float) -> Sums:
         """Draws for clusters with these variances between them and, of one item, within them."""
         n, kinds = float((size * count).sum()), len(size)
-        u = _uniforms(2 * kinds + 1)
+        u = _uniforms(kinds)
         mean = between + item / size  # variance of a cluster mean
         share = size / n
         variance = float((count * share**2 * mean).sum())
@@ -114,6 +115,11 @@ class Sums:
         """Items."""
         return float((self.size * self.count).sum())
 
+    def part(self, n_draws: int) -> Sums:
+        """The first draws."""
+        names = ("first", "second", "within", "estimate")
+        return dataclasses.replace(self, **{name: getattr(self, name)[:n_draws] for name in names})
+
     def residuals(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums of the residuals, and of their squares, where the estimate lies x above the truth; shape (R, C)."""
         shift = self.slope * x[:, None]
@@ -126,11 +132,12 @@ class Sums:
 
 
 @functools.lru_cache(maxsize=32)
-def _uniforms(columns: int) -> FloatArray:
-    """Points that fill the unit cube evenly, shape (R, columns)."""
+def _uniforms(kinds: int) -> FloatArray:
+    """Points that fill the unit cube evenly, for so many distinct sizes, shape (R, 2 kinds + 1)."""
     from scipy.stats import qmc  # noqa: TID251
 
-    points = qmc.Sobol(columns, scramble=True, rng=np.random.default_rng(_SEED)).random(_N_DRAWS)
+    sobol = qmc.Sobol(2 * kinds + 1, scramble=True, rng=np.random.default_rng(_SEED))
+    points = sobol.random(512 if _FEW_SIZES < kinds <= _MANY_SIZES else 256)
     points = np.clip(points, 1e-12, 1 - 1e-12)
     points.setflags(write=False)
     return np.asarray(points)
@@ -176,48 +183,54 @@ def _beyond(distance: float, square: FloatArray, linear: FloatArray, constant: F
     return low, high
 
 
-def score_power(sums: Sums, difference: float, goal: Goal, *, passes: int = 2) -> float:
+def score_power(sums: Sums, difference: float, goal: Goal) -> float:
     """Power of Tango's score test averaged over the posterior of the ICC; of Tango's own with single items."""
     low, high = np.full(len(sums.within), -np.inf), np.full(len(sums.within), np.inf)
     if goal.above is not None:
-        low = _threshold(sums, difference, goal.above, goal.outside, 1.0, passes)
+        low = _threshold(sums, difference, goal.above, goal.outside, 1.0)
     if goal.below is not None:
-        high = _threshold(sums, difference, goal.below, goal.outside, -1.0, passes)
+        high = _threshold(sums, difference, goal.below, goal.outside, -1.0)
     return _probability(low, high, sums.variance)
 
 
-def _threshold(sums: Sums, difference: float, null: float, outside: float, side: float, passes: int) -> FloatArray:
+def _threshold(sums: Sums, difference: float, null: float, outside: float, side: float) -> FloatArray:
     """How far above the truth the estimate must lie (``side`` 1), or may at most lie (-1), for the test to reject."""
-    n, clusters = sums.n, float(sums.count.sum())
-    x = np.zeros(len(sums.within))
-    df = np.full(len(x), score_df(clusters))
-    alone = n == clusters
-    equal = len(sums.size) == 1
-    for _ in range(1 if alone or equal else passes):
-        critical = _critical(sums, x, outside, df, alone=alone)
-        # The sum of squares about the mean, a quadratic of x.
-        v0 = (sums.second * sums.size).sum(axis=1) + sums.within
-        v1 = 2 * (sums.first * sums.size * sums.slope).sum(axis=1)
-        v2 = (sums.count * sums.size * sums.slope**2).sum()
-        low, high = np.full(len(x), -1.0), np.full(len(x), 1.0)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            off = middle - difference
-            square = np.maximum((v0 + v1 * off + v2 * off**2) / n + middle**2, np.abs(middle))
-            z = tango_z((square + middle) / 2 * n, (square - middle) / 2 * n, n, null)
-            beyond = side * z > critical
-            if side > 0:
-                low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-            else:
-                low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
-        edge = (low + high) / 2
-        x = edge - difference
+    if len(sums.size) > 1:
+        # The critical value goes with the estimate by way of unequal sizes: a few draws tell where about it must be.
+        few = sums.part(_PROBES)
+        found = _solved(few, _critical(few, np.zeros(_PROBES), outside), difference, null, side)
+        about = float(np.median(np.clip(found, -1 - difference, 1 - difference)))
+    else:
+        about = 0.0
+    critical = _critical(sums, np.full(len(sums.within), about), outside)
+    return _solved(sums, critical, difference, null, side)
+
+
+def _solved(sums: Sums, critical: FloatArray, difference: float, null: float, side: float) -> FloatArray:
+    """Where the score statistic passes the critical value, as a distance from the true difference."""
+    n = sums.n
+    # The sum of squares about the mean, a quadratic of x.
+    v0 = (sums.second * sums.size).sum(axis=1) + sums.within
+    v1 = 2 * (sums.first * sums.size * sums.slope).sum(axis=1)
+    v2 = (sums.count * sums.size * sums.slope**2).sum()
+    low, high = np.full(len(v0), -1.0), np.full(len(v0), 1.0)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        x = middle - difference
+        square = np.maximum((v0 + v1 * x + v2 * x**2) / n + middle**2, np.abs(middle))
+        z = tango_z((square + middle) / 2 * n, (square - middle) / 2 * n, n, null)
+        short = side * z <= critical
+        moves_low = short if side > 0 else ~short
+        low, high = np.where(moves_low, middle, low), np.where(moves_low, high, middle)
+    edge = (low + high) / 2
     # At the end of the span nothing is ever shown.
-    return np.where(np.abs(edge) > 1 - 1e-9, side * np.inf, x)
+    return np.where(np.abs(edge) > 1 - 1e-9, side * np.inf, edge - difference)
 
 
-def _critical(sums: Sums, x: FloatArray, outside: float, df: FloatArray, *, alone: bool) -> FloatArray:
-    if alone:
+def _critical(sums: Sums, x: FloatArray, outside: float) -> FloatArray:
+    """Score statistic that it takes where the estimate lies x above the truth."""
+    df = np.full(len(x), score_df(float(sums.count.sum())))
+    if sums.n == sums.count.sum():  # single items, which tell nothing of an ICC
         one = np.ones((len(x), 1))
         return averaged_critical(one, one, df, outside)
     first, second = sums.residuals(x)

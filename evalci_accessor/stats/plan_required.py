@@ -197,7 +197,8 @@ def required_clusters(
     -----
     The answer reaches the goal and one cluster less does not, as `power` or `half_width` of both numbers show. The search starts
     from the normal approximation :math:`G = (z_{1-\alpha/2} + z_{1-\beta})^2 \, (G V) / \delta^2` with the variance V of `power`.
-    The mean half-width is that of ``n_sims`` samples with the same seed, exact to some .3 %, and the number of clusters to twice that.
+    The mean half-width is that of ``n_sims`` samples with the same seed, exact to some .3 %, and the number of clusters to
+    twice that.
 
     Examples
     --------
