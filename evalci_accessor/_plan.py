@@ -15,6 +15,7 @@ from evalci_accessor._pilots import Pilots
 from evalci_accessor._progress import progress
 from evalci_accessor._warn import examples, warn
 from evalci_accessor.exceptions import MethodError, PilotError, PlanWarning
+from evalci_accessor.stats._plan_design import Pattern
 from evalci_accessor.stats._validate import check_level
 from evalci_accessor.stats.pilot import Pilot
 
@@ -114,8 +115,7 @@ def clusters_columns(found: Pilots, asked: Mapping[str, Any], options: PlanOptio
         goal, design, spread = _goal(at), _design(pilot, at), _differences(pilot, at)
         own = design.pop("n_clusters")
         plan = stats.required_clusters(**spread, **design, **goal, power=at["power"], **options.of_pair)
-        spread["icc"] = spread["icc"][:1]
-        now = stats.power(**spread, **design, **goal, n_clusters=own, **options.of_pair)
+        now = stats.power(**_at_mean(spread), **design, **goal, n_clusters=own, **options.of_pair)
         return _answers("n_clusters", plan.n_clusters) | _said(goal, now) | {
             "power_limit": float(now.power_limit[0]), "n_items": int(plan.n_items.flat[0]), "power": at["power"],
         }  # fmt: skip
@@ -130,8 +130,7 @@ def _rate_clusters(found: Pilots, asked: Mapping[str, Any], options: PlanOptions
         design, scores = _design(pilot, at), _scores(pilot, at)
         own = design.pop("n_clusters")
         plan = stats.required_clusters(half_width=at["half_width"], **scores, **design, **options.of_rate)
-        scores["icc"] = scores["icc"][:1]
-        now = stats.half_width(**scores, **design, n_clusters=own, **options.of_rate)
+        now = stats.half_width(**_at_mean(scores), **design, n_clusters=own, **options.of_rate)
         return _answers("n_clusters", plan.n_clusters) | {
             "half_width_limit": float(now.half_width_limit[0]), "n_items": int(plan.n_items.flat[0]),
             "half_width": at["half_width"], "method": now.method,
@@ -242,7 +241,7 @@ def _design(pilot: Pilot, at: Point) -> Row:
     """Clusters and their sizes: those of the pilot, or sizes with its proportions and another mean."""
     mean, sizes = at["items_per_cluster"], pilot.sizes
     if mean is not None:
-        sizes = np.maximum(sizes * (mean / sizes.mean()), 1.0)
+        sizes = Pattern.of(sizes).scaled(mean).sizes
     clusters = at.get("n_clusters")
     return {
         "n_clusters": len(pilot.sizes) if clusters is None else clusters,
@@ -253,7 +252,14 @@ def _design(pilot: Pilot, at: Point) -> Row:
 def _correlations(pilot: Pilot, at: Point) -> Row:
     """The ICC's mean and limits, zero where items stand for themselves, and what several samples need."""
     icc = np.zeros(1) if np.isnan(pilot.icc) else np.array([pilot.icc, pilot.icc_low, pilot.icc_high])
-    return {"icc": icc, "n_samples": at["n_samples"]} | ({} if at["n_samples"] == 1 else {"item_icc": pilot.item_icc})
+    # Two samples of an item share its cluster too, so whatever the ICC is they are no less alike.
+    more = {} if at["n_samples"] == 1 else {"item_icc": np.maximum(pilot.item_icc, icc)}
+    return {"icc": icc, "n_samples": at["n_samples"]} | more
+
+
+def _at_mean(found: Row) -> Row:
+    """The same at the ICC's mean alone."""
+    return {name: value[:1] if isinstance(value, np.ndarray) else value for name, value in found.items()}
 
 
 def _scores(pilot: Pilot, at: Point) -> Row:
@@ -266,7 +272,7 @@ def _scores(pilot: Pilot, at: Point) -> Row:
     # Scores between 0 and 1 are like the pass rates of items that were sampled without end: their interval is that of a rate.
     alike = found.get("item_icc", 1.0)
     share = pilot.std_dev**2 / (pilot.rate * (1 - pilot.rate))
-    item_icc = min(share * (alike + (1 - alike) / at["n_samples"]), 1.0)
+    item_icc = np.minimum(share * (alike + (1 - alike) / at["n_samples"]), 1.0)
     return {
         "rate": pilot.rate,
         "icc": np.minimum(found["icc"] * share, item_icc),

@@ -36,7 +36,8 @@ class Pilot:
     icc, icc_low, icc_high : float
         Posterior mean and limits; nan where no clustering was named.
     item_icc : float
-        Correlation of two samples of an item; nan where no item has two.
+        Correlation of two samples of an item, by itself: it may come out below ``icc``, which in truth it cannot be. nan where no item
+        has two.
     n_samples : int
         Samples an item (their harmonic mean, rounded).
     sizes : ndarray of float, shape (G,)
@@ -112,7 +113,7 @@ def rate_pilot(t: ClusterTotals, outside: float, *, repeats: Repeats | None = No
     else:
         icc, low, high = _gaussian(_about_mean(t, p), outside)
     single, item_icc, ratio = _single(variance, None if graded else p * (1 - p), repeats)
-    icc, low, high = (_capped(value * ratio, item_icc) for value in (icc, low, high))
+    icc, low, high = icc * ratio, low * ratio, high * ratio
     return Pilot(
         rate=p if t.bounded else np.nan, disagreement=np.nan, std_dev=float(np.sqrt(single)), icc=icc, icc_low=low, icc_high=high,
         item_icc=item_icc, n_samples=1 if repeats is None else max(round(repeats.number), 1), sizes=t.m, graded=graded,
@@ -131,7 +132,7 @@ def pair_pilot(t: PairTotals, outside: float, *, repeats: Repeats | None = None,
     variance = float(t.spread[0] / (t.n - 1)) if t.square[0] > 0 else 0.0
     mean = float(t.mean[0])
     single, item_icc, ratio = _single(variance, None if disagreement is None else disagreement - mean**2, repeats)
-    icc, low, high = (_capped(value * ratio, item_icc) for value in (icc, low, high))
+    icc, low, high = icc * ratio, low * ratio, high * ratio
     return Pilot(
         rate=np.nan, disagreement=np.nan if disagreement is None else disagreement, std_dev=float(np.sqrt(single)), icc=icc,
         icc_low=low, icc_high=high, item_icc=item_icc, n_samples=1 if repeats is None else max(round(repeats.number), 1),
@@ -156,11 +157,6 @@ def _single(variance: float, binomial: float | None, repeats: Repeats | None) ->
         return 0.0, np.nan, 1.0
     item_icc = float(np.clip(1 - repeats.single / single, 0.0, 1.0))
     return single, item_icc, item_icc + repeats.noise / single
-
-
-def _capped(icc: float, item_icc: float) -> float:
-    """Samples of one item are at least as alike as those of two items of a cluster."""
-    return float(np.fmin(icc, item_icc))
 
 
 def _about_mean(t: ClusterTotals, p: float) -> PairTotals:
