@@ -1,7 +1,8 @@
 r"""What a pilot tells for a plan: a rate or the spread of differences, the intracluster correlation, and the clusters' sizes.
 
-The intracluster correlation (ICC) is the posterior mean, with posterior quantiles as limits, of the posterior that the intervals
-themselves average over. It is that of single scores (or of differences of two of them). What the means of several samples of an
+The intracluster correlation (ICC) is the posterior mean, with posterior quantiles as limits. For 0/1 scores the posterior is the one
+that the default interval of a rate averages over; for other scores, and for differences, it is that of Gaussian scores, which the
+default interval of a difference averages over. It is that of single scores (or of differences of two of them). What the means of several samples of an
 item tell is brought there: with :math:`V_1` the variance of a single score, :math:`W` the mean variance of the samples of an item
 and :math:`n_i` their number, the item means vary by :math:`V = V_1 - W + \overline{W_i/n_i}`, the correlation of two samples of an
 item is :math:`1 - W/V_1`, and an ICC :math:`\rho` of item means is one of :math:`\rho V/V_1` of single scores.
@@ -19,6 +20,8 @@ from evalci_accessor.stats.matched import PairTotals
 from evalci_accessor.stats.moments import moments
 from evalci_accessor.stats.paired_posterior import pair_posterior
 from evalci_accessor.stats.totals import ClusterTotals
+
+_NODES = 256  # more than an average over them needs: quantiles are interpolated
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -107,7 +110,7 @@ def rate_pilot(t: ClusterTotals, outside: float, *, repeats: Repeats | None = No
     mo = moments(t)
     p, variance = float(mo.p[0]), float(mo.score_variance[0])
     graded = not t.binary[0] if graded is None else graded
-    if t.bounded:
+    if t.binary[0]:
         post = averaged_posterior(t, mo)
         icc, low, high = (float(value[0]) for value in (post.icc, post.quantile(outside), post.quantile(1 - outside)))
     else:
@@ -174,5 +177,5 @@ def _gaussian(t: PairTotals, outside: float) -> tuple[float, float, float]:
     """Mean and limits of the Gaussian posterior of the ICC; of the prior where each cluster holds one item."""
     if t.size is not None and (t.size == 1).all():
         return 0.5, float(np.sin(outside * np.pi / 2) ** 2), float(np.cos(outside * np.pi / 2) ** 2)
-    post = pair_posterior(t)
+    post = pair_posterior(t, n_nodes=_NODES)
     return float(post.icc[0]), float(post.quantile(outside)[0]), float(post.quantile(1 - outside)[0])
