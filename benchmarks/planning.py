@@ -266,18 +266,16 @@ def summary(frame: pd.DataFrame) -> str:
     power, width = (frame[frame["measure"] == measure] for measure in ("power", "half-width"))
     made = (
         f"Made by `python benchmarks/planning.py` with seed {int(frame['seed'].iloc[0])}: {len(frame)} designs, "
-        f"{int(power['simulations'].max()):,} samples each for a power and {int(width['simulations'].max()):,} for a half-width. The law "
-        "of the samples is not the plan's: rates of clusters and items are Dirichlet (beta for one rate); *probit* has normal variables "
-        "with thresholds; graded scores have skewed effects of clusters and items with heavy tails. The test or interval is the "
-        "default for such scores at nominal .95."
+        f"{int(power['simulations'].max()):,} samples each for a power and {int(width['simulations'].max()):,} for a half-width. "
+        "The law of the samples is not the plan's: rates of clusters and items are Dirichlet (beta for one rate); *probit* has "
+        "normal variables with thresholds; graded scores have skewed effects of clusters, and items with heavy tails. The test or "
+        "interval is the default for such scores at nominal .95."
     )
     rows = []
     for one in power.itertuples():
         goal = one.goal if not one.margin else f"{one.goal}, margin {one.margin:g}"
-        rows.append(
-            [goal, one.method, one.generator, one.clusters, one.sizes, one.samples, f"{one.icc:.2f}", f"{one.effect:g}", f"{one.planned:.3f}",
-             f"{one.simulated:.3f}"]
-        )  # fmt: skip
+        design = [one.clusters, one.sizes, one.samples, f"{one.icc:.2f}", f"{one.effect:g}"]
+        rows.append([goal, one.method, one.generator, *design, f"{one.planned:.3f}", f"{one.simulated:.3f}"])
     first = simulation.markdown(
         ["claim", "test", "law", "clusters", "sizes", "samples", "ICC", "difference", "planned", "simulated"], rows
     )
