@@ -358,7 +358,7 @@ def test_control_c_in_a_terminal():
     out, err = ran.communicate(timeout=60)
     assert ran.returncode == 0, err
     done, asked, caught = out.splitlines()[-1].split(maxsplit=2)
-    assert 200 <= int(done) < 10**6
+    assert 100 <= int(done) < 10**6, "the block that was at work may be lost"
     assert int(done) % 100 == 0
     assert int(asked) == 10**6
     assert caught == "['StoppedEarlyWarning']"
