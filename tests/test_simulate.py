@@ -335,9 +335,10 @@ def test_a_stop_before_the_first_block_passes_through(monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_control_c_in_a_terminal():
     code = """
-        import warnings
+        import signal, warnings
         from evalci_accessor import stats
         from evalci_accessor.stats import simulate
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # work in the background may have been told to ignore it
         limits = simulate._Design.limits
         def spoken(self, seed, held):
             found = limits(self, seed, held)
@@ -349,13 +350,15 @@ def test_control_c_in_a_terminal():
             found = stats.simulate.coverage([5] * 30, 0.3, 0.8, n_sims=10**6, rng=1)
         print(found.n_sims, found.n_asked, [w.category.__name__ for w in caught], flush=True)
     """
-    ran = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    for _ in range(2):
-        assert ran.stdout.readline().strip() == "block"
-    ran.send_signal(signal.SIGINT)
-    out, err = ran.communicate(timeout=60)
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as ran:
+        try:
+            for _ in range(2):
+                assert ran.stdout.readline().strip() == "block"
+            ran.send_signal(signal.SIGINT)
+            out, err = ran.communicate(timeout=60)
+        finally:
+            ran.kill()
     assert ran.returncode == 0, err
     done, asked, caught = out.splitlines()[-1].split(maxsplit=2)
     assert 100 <= int(done) < 10**6, "the block that was at work may be lost"
