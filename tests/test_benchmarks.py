@@ -15,7 +15,6 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
 
 from evalci_accessor import stats
 from evalci_accessor.stats._plan_design import Parts
@@ -104,19 +103,6 @@ def test_dominated_sizes(coverage):
         sizes = coverage.cluster_sizes(coverage.Cell("independent", "dominated", clusters, 0.5, 0.0), rng)
         assert len(sizes) == clusters
         assert abs(sizes.max() / sizes.sum() - 0.46) < 0.005
-
-
-@pytest.mark.parametrize("icc", [0.05, 0.3, 0.8])
-@pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
-def test_logit_normal_has_the_stated_mean_and_icc(coverage, p, icc):
-    mean, sd = coverage.logit_normal(p, icc)
-    # Middle rule in probability space, which shares nothing with the solver.
-    from scipy.stats import norm
-
-    z = norm.ppf((np.arange(400_000) + 0.5) / 400_000)
-    rate = expit(mean + sd * z)
-    assert rate.mean() == pytest.approx(p, abs=1e-5)
-    assert rate.var() / (p * (1 - p)) == pytest.approx(icc, abs=1e-4)
 
 
 @pytest.mark.parametrize("generator", ["beta-binomial", "logit-normal", "all-or-nothing", "independent"])
