@@ -1,8 +1,12 @@
 """Sphinx configuration."""
 
+import os
+
 import sphinx_autosummary_accessors
 
 import evalci_accessor
+
+os.environ["TQDM_DISABLE"] = "1"  # no progress bars among the outputs of the cells
 
 project = "evalci-accessor"
 author = "The evalci-accessor developers"
@@ -29,6 +33,7 @@ exclude_patterns = [
     "explanation/simultaneous_table.md",
     "explanation/crossed_table.md",
     "explanation/weighted_table.md",
+    "explanation/planning_table.md",
 ]
 
 autosummary_generate = True

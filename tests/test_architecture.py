@@ -131,7 +131,7 @@ def public():
         methods = inspect.getmembers(accessor, inspect.isfunction)
         yield from ((f"{accessor.__name__}.{n}", f) for n, f in methods if not n.startswith("_"))
     yield "evalci", evalci_accessor.evalci
-    for module in (stats, datasets):
+    for module in (stats, stats.simulate, datasets):
         listed = getattr(module, "__all__", None) or [n for n in vars(module) if n.startswith("load_")]
         yield from ((n, vars(module)[n]) for n in listed if inspect.isfunction(vars(module)[n]))
 

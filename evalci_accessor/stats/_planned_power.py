@@ -48,6 +48,12 @@ class Goal:
     below: float | None
     outside: float
 
+    def upward(self, difference: float) -> tuple[float, Goal]:
+        """The same with the systems exchanged where only an upper limit is asked for, so that both sides have equal draws."""
+        if self.above is not None or self.below is None:
+            return difference, self
+        return -difference, Goal(above=-self.below, below=None, outside=self.outside)
+
     def holds(self, difference: float) -> float:
         """Power without any error: 1 or 0, and the level itself at the edge."""
         gaps = [g for g in (_gap(difference, self.above), _gap(self.below, difference)) if g is not None]
@@ -151,6 +157,7 @@ def robust_quantile(sums: Sums, outside: float) -> float:
 
 def robust_power(sums: Sums, difference: float, goal: Goal) -> float:
     """Power of the t test on the CR2 variance."""
+    difference, goal = goal.upward(difference)
     h = sums.size / sums.n
     weight = h**2 / (1 - h) * robust_quantile(sums, goal.outside) ** 2
     # The variance times the quantile squared, as a quadratic of x.
@@ -185,6 +192,7 @@ def _beyond(distance: float, square: FloatArray, linear: FloatArray, constant: F
 
 def score_power(sums: Sums, difference: float, goal: Goal) -> float:
     """Power of Tango's score test averaged over the posterior of the ICC; of Tango's own with single items."""
+    difference, goal = goal.upward(difference)
     low, high = np.full(len(sums.within), -np.inf), np.full(len(sums.within), np.inf)
     if goal.above is not None:
         low = _threshold(sums, difference, goal.above, goal.outside, 1.0)

@@ -24,7 +24,7 @@ from evalci_accessor.stats.totals import ClusterTotals
 
 __all__ = ["CoverageResult", "coverage"]
 
-_BLOCK = 100  # simulations that share a child seed: part of the result
+_BLOCK, _BLOCK_CLUSTERS = 100, 2**20  # most simulations, and clusters, that share a child seed: part of the result
 _NAIVE = "naive_"
 _EDGE = 1e-12  # a limit that equals the rate holds it, whatever the rounding
 _CERTAINTY = 0.95  # level of the intervals of the coverages
@@ -145,8 +145,9 @@ def coverage(
     Returns
     -------
     CoverageResult
-        Stopped by Ctrl-C or by a notebook's stop button it is over the simulations done so far (in whole hundreds), and says
-        so in ``n_sims`` and by a `StoppedEarlyWarning`; before the first hundred the `KeyboardInterrupt` passes through.
+        Stopped by Ctrl-C, or by a notebook's stop button, it is over the simulations done so far (in whole blocks of 100, or of
+        fewer with over 10,000 clusters), and says so in ``n_sims`` and by a `StoppedEarlyWarning`. Before the first block is
+        done the `KeyboardInterrupt` passes through.
 
     Raises
     ------
@@ -194,12 +195,12 @@ def coverage(
     tail(confidence_level, alternative)
     if isinstance(n_sims, bool) or not isinstance(n_sims, (int, np.integer)) or n_sims < 1:
         raise MethodError(f"n_sims={n_sims!r} must be a whole number of at least 1 (the default is 1000).")
-    seeds = seed_sequence(rng).spawn(-(-int(n_sims) // _BLOCK))
+    seeds = seed_sequence(rng).spawn(-(-int(n_sims) // design.block))
     done: list[FloatArray] = []
     try:
-        for i in _progress.progress(range(len(seeds)), label="simulations", unit="hundred", show=progress):
+        for i in _progress.progress(range(len(seeds)), label="simulations", unit="block", show=progress):
             with _progress.within():
-                limits = design.limits(seeds[i], min(_BLOCK, int(n_sims) - i * _BLOCK))
+                limits = design.limits(seeds[i], min(design.block, int(n_sims) - i * design.block))
             done.append(limits)  # at once for all methods, so that a stop leaves them on the same samples
     except KeyboardInterrupt:
         if not done:
@@ -226,16 +227,21 @@ class _Design:
     level: float
     n_resamples: int
 
+    @property
+    def block(self) -> int:
+        return max(1, min(_BLOCK, _BLOCK_CLUSTERS // len(self.sizes)))
+
     def limits(self, seed: np.random.SeedSequence, held: int) -> FloatArray:
         """Limits of the first samples of a block, shape (K, 2, held)."""
         data, resampling = seed.spawn(2)
         # A block is always drawn in full, so that a longer run begins with the samples of a shorter one.
-        s = cluster_sums(self.sizes, self.icc, self.rate, _BLOCK, np.random.default_rng(data), shape=self.shape)[:held]
+        generator = np.random.default_rng(data)
+        s = cluster_sums(self.sizes, self.icc, self.rate, self.block, generator, shape=self.shape)[:held]
         t = ClusterTotals.from_sums(s, np.broadcast_to(self.sizes, s.shape))
         mo = moments(t)
         out = np.empty((len(self.names), 2, held))
         # Samples that shared their resamples would err together, and the interval of the coverage would be too narrow.
-        children = resampling.spawn(_BLOCK)[:held]
+        children = resampling.spawn(held)
         for limits, name in zip(out, self.names, strict=True):
             if name.startswith(_NAIVE):
                 textbook: Any = name.removeprefix(_NAIVE)
