@@ -328,25 +328,22 @@ def _warn_items(found: Pilots, answer: Answer, short: np.ndarray) -> None:
     """Say where more items in the pilot's clusters do not reach the goal, however many."""
     if found.cluster is None or not short.any():
         return
-    c, per = answer.columns, short.size // max(len(found.every), 1)
-    at = np.flatnonzero(short).tolist()
-    flat = {name: np.broadcast_to(c[name], short.shape).ravel() for name in ("n_clusters_pilot", "icc", *_CLUSTERS)}
+    at, per = np.flatnonzero(short).tolist(), short.size // len(found.every)
+    first = {n: v.ravel()[at[0]] if isinstance(v, np.ndarray) else v for n, v in answer.columns.items()}
     goal = "power" if found.paired else "half_width"
-    reached, wanted = (np.broadcast_to(c[name], short.shape).ravel() for name in (f"{goal}_limit", goal))
-    k = at[0]
-    what = f"a half-width of {wanted[k]:g}"
+    what = f"a half-width of {first[goal]:g}"
     if found.paired:
-        what = f"a power of {wanted[k]:g} for a difference of {np.broadcast_to(c['difference'], short.shape).ravel()[k]:g}"
-        margin = float(np.broadcast_to(c["margin"], short.shape).ravel()[k])
-        what += f" and a margin of {margin:g}" if margin else ""
-    who = words + ": " if (words := found.words(k // per)) else ""
+        what = f"a power of {first[goal]:g} for a difference of {first['difference']:g}"
+        what += f" and a margin of {first['margin']:g}" if first["margin"] else ""
+    who = words + ": " if (words := found.words(at[0] // per)) else ""
     more = "" if len(at) == 1 else (
-        f" Nor do more items do in {len(at) - 1} other(s) of the {short.size} plans: see n_clusters, and {goal}_limit for "
-        "what items alone would reach."
+        f" The same goes for {len(at) - 1} more of the {short.size} plans: see n_clusters, and {goal}_limit for what items alone "
+        "would reach."
     )  # fmt: skip
     warn(
-        f"{who}with the {flat['n_clusters_pilot'][k]} clusters of {found.cluster!r} in the pilot no number of items reaches "
-        f"{what}: even without bound it stays at {reached[k]:.3g} (ICC {flat['icc'][k]:.2g}). {flat['n_clusters'][k]} clusters "
-        f"are needed ({flat['n_clusters_low'][k]} to {flat['n_clusters_high'][k]} given what the pilot tells of the ICC).{more}",
+        f"{who}with the {first['n_clusters_pilot']} clusters of {found.cluster!r} in the pilot no number of items reaches {what}: "
+        f"even without bound it stays at {first[f'{goal}_limit']:.3g} (ICC {first['icc']:.2g}). {first['n_clusters']} clusters of "
+        f"{first['items_per_cluster']:.3g} item(s) are needed ({first['n_clusters_low']} to {first['n_clusters_high']} given what "
+        f"the pilot tells of the ICC).{more}",
         PlanWarning,
     )

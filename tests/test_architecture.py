@@ -179,7 +179,8 @@ def test_errors_show_their_message_as_written():
 
 
 REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k"]
-METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", *REPEATED]
+PLANNING = ["half_width", "power", "mde", "required_clusters"]
+METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", *REPEATED, *PLANNING]
 
 
 @pytest.mark.parametrize("method", METHODS)

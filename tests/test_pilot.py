@@ -295,8 +295,8 @@ def test_columns_and_their_types(rag):
     got = rag.evalci.required_clusters(cluster="doc_id", by="model", half_width=[0.1, 0.12], n_sims=10)
     assert [*got] == [
         "model", "half_width", "n_clusters", "n_clusters_low", "n_clusters_high", "n_items", "n_samples", "items_per_cluster",
-        "half_width_limit", "icc", "icc_low", "icc_high", "item_icc", "estimate", "std_dev", "n_clusters_pilot", "cluster", "method",
-        "confidence_level",
+        "half_width_limit", "icc", "icc_low", "icc_high", "item_icc", "estimate", "std_dev", "n_clusters_pilot", "cluster",
+        "method", "confidence_level",
     ]  # fmt: skip
     assert got["model"].tolist() == ["atlas", "atlas", "boreal", "boreal", "cascade", "cascade"]
     assert got["half_width"].tolist() == [0.1, 0.12] * 3
@@ -306,7 +306,8 @@ def test_columns_and_their_types(rag):
         "model", item="item", cluster="doc_id", baseline="atlas", margin=0.15, power=[0.7, 0.9]
     )
     assert [*pairs][:10] == [
-        "model_a", "model_b", "difference", "margin", "claim", "power", "n_clusters", "n_clusters_low", "n_clusters_high", "n_items",
+        "model_a", "model_b", "difference", "margin", "claim", "power", "n_clusters", "n_clusters_low", "n_clusters_high",
+        "n_items",
     ]  # fmt: skip
     assert pairs["model_a"].tolist() == ["boreal", "boreal", "cascade", "cascade"]
     assert (pairs["claim"] == "noninferiority").all()
@@ -342,24 +343,26 @@ def same(frame, cube, axes=()):
 
 
 def test_cube_and_frame_agree_for_a_rate(rag, cube):
-    ask = {"n_clusters": [40, 80], "items_per_cluster": 6, "n_sims": 10}
+    rag, cube = rag[rag["model"] != "boreal"], cube.sel(model=["atlas", "cascade"])
+    ask = {"n_clusters": [20, 30], "items_per_cluster": 2, "n_sims": 10, "method": "cr2"}
     frame = rag.evalci.half_width("doc_id", by="model", **ask)
     got = cube.evalci.half_width("doc_id", **ask)
-    assert dict(got.sizes) == {"model": 3, "n_clusters": 2}
+    assert dict(got.sizes) == {"model": 2, "n_clusters": 2}
     same(frame, got, ["n_clusters"])
     xr.testing.assert_identical(cube["score"].evalci.half_width("doc_id", **ask), got)
     series = rag.set_index(["model", "doc_id"])["score"].evalci.half_width("doc_id", by="model", **ask)
     pd.testing.assert_frame_equal(series, frame)
-    frame = rag.evalci.required_clusters(cluster="doc_id", by="model", half_width=[0.1, 0.12], n_sims=10)
-    same(frame, cube.evalci.required_clusters(cluster="doc_id", half_width=[0.1, 0.12], n_sims=10), ["half_width"])
+    ask = {"cluster": "doc_id", "half_width": [0.1, 0.12], "n_sims": 10, "method": "cr2"}
+    frame = rag.evalci.required_clusters(by="model", **ask)
+    same(frame, cube.evalci.required_clusters(**ask), ["half_width"])
 
 
 def test_cube_and_frame_agree_for_pairs(rag, cube):
     series = rag.set_index(["model", "item", "doc_id"])["score"]
     for method, ask, axes in (
         ("power", {"difference": [0.1, 0.15], "items_per_cluster": [4, 8]}, ["difference", "items_per_cluster"]),
-        ("mde", {"n_clusters": [30, 60]}, ["n_clusters"]),
-        ("required_clusters", {"margin": 0.15, "items_per_cluster": [5, 8]}, ["items_per_cluster"]),
+        ("mde", {"n_clusters": [30, 60], "method": "cr2"}, ["n_clusters"]),
+        ("required_clusters", {"margin": 0.15, "items_per_cluster": [5, 8], "method": "cr2"}, ["items_per_cluster"]),
     ):
         frame = getattr(rag.evalci, method)("model", item="item", cluster="doc_id", baseline="atlas", **ask)
         got = getattr(cube.evalci, method)("model", cluster="doc_id", baseline="atlas", **ask)
@@ -414,7 +417,7 @@ def test_goal_that_items_cannot_reach_is_said_plainly(atlas):
     assert text.startswith("with the 40 clusters of 'doc_id' in the pilot no number of items reaches a half-width of 0.06: ")
     assert f"stays at {got['half_width_limit']:.3g} (ICC 0.3)" in text
     low, n, high = got[["n_clusters_low", "n_clusters", "n_clusters_high"]]
-    assert f"{n} clusters are needed ({low} to {high} given what the pilot tells of the ICC)." in text
+    assert f"{n} clusters of 5 item(s) are needed ({low} to {high} given what the pilot tells of the ICC)." in text
     assert got["half_width_limit"] > 0.06
     wider = only(atlas.evalci.half_width("doc_id", items_per_cluster=5000, n_sims=20))
     assert_allclose(wider["half_width"], got["half_width_limit"], rtol=0.03)
@@ -426,9 +429,7 @@ def test_power_that_items_cannot_reach_is_said_plainly(rag):
         PlanWarning, match=r"'boreal' against 'atlas': .* a power of 0.8 for a difference of 0.05: even without"
     ):
         rag.evalci.required_clusters("model", difference=0.05, **PAIR)
-    with pytest.warns(
-        PlanWarning, match=r"and a margin of 0.05.*1 other\(s\) of the 2 plans: see n_clusters, and power_limit"
-    ):
+    with pytest.warns(PlanWarning, match=r"and a margin of 0.05.*1 more of the 2 plans: see n_clusters, and power_limit"):
         rag.evalci.required_clusters("model", item="item", cluster="doc_id", baseline="atlas", margin=0.05)
 
 
@@ -483,7 +484,7 @@ def test_group_in_which_nothing_varies_is_named(rag):
 
 
 def test_difference_beyond_the_disagreement_is_refused(rag):
-    with pytest.raises(PilotError, match="disagree on 0.36 of the items"):
+    with pytest.raises(PilotError, match=r"disagree on 0.36 of the items"):
         rag.evalci.power("model", difference=0.4, **PAIR)
 
 
@@ -501,9 +502,9 @@ def test_empty_and_unpaired_pilots_are_refused(rag):
 
 def test_pilots_difference_is_not_a_plan(rag):
     for method in ("power", "required_clusters"):
-        with pytest.raises(MethodError, match="difference|one goal"):
+        with pytest.raises(MethodError, match=r"difference|one goal"):
             getattr(rag.evalci, method)("model", **PAIR)
-    with pytest.raises(MethodError, match="worth finding.*on average too large"):
+    with pytest.raises(MethodError, match=r"worth finding.*on average too large"):
         rag.evalci.power("model", **PAIR)
     # Nor is it used: the same disagreement with other signs gives nearly the same plan.
     flipped = rag.copy()
@@ -542,10 +543,10 @@ def test_one_clustering_only(rag, cube):
 
 def test_goals_do_not_mix(rag, cube):
     ask = rag.evalci.required_clusters
-    for given in ({}, {"half_width": 0.1, "difference": 0.1}, {"half_width": 0.1, "margin": 0.1}):
+    for goals in ({}, {"half_width": 0.1, "difference": 0.1}, {"half_width": 0.1, "margin": 0.1}):
         with pytest.raises(MethodError, match="Name one goal"):
-            ask(cluster="doc_id", **given)
-    with pytest.raises(MethodError, match="factor= belongs to two systems.*by="):
+            ask(cluster="doc_id", **goals)
+    with pytest.raises(MethodError, match=r"factor= belongs to two systems.*by="):
         ask("model", cluster="doc_id", item="item", half_width=0.1)
     with pytest.raises(MethodError, match="alternative= belongs to two systems"):
         ask(cluster="doc_id", half_width=0.1, alternative="less")
@@ -595,8 +596,8 @@ def test_errors_as_elsewhere(rag, atlas, cube):
         rag.iloc[1:].evalci.power("model", item="item", cluster="doc_id", difference=0.1)
     with pytest.raises(SamplesError, match="two scores or more"):
         pd.concat([atlas, atlas.iloc[:1]]).evalci.half_width("doc_id", item="item", sample="template_id")
+    marked = atlas.assign(score=atlas["score"].where(atlas["item"] != 7, -1))
     with pytest.warns(SentinelScoreWarning):
-        marked = atlas.assign(score=atlas["score"].where(atlas["item"] != 7, -1))
         marked.evalci.half_width("doc_id")
     with pytest.raises(AmbiguousNameError):
         rag.assign(power=1).evalci.power("model", item="item", cluster="doc_id", difference=0.1, by="power")
@@ -620,14 +621,13 @@ pilots = st.builds(
 def _pilot(rng, n_clusters, most):
     size = rng.integers(1, most + 1, n_clusters)
     cluster = np.repeat(np.arange(n_clusters), size)
-    ease = rng.normal(size=n_clusters)[cluster]
-    rows = pd.concat(
-        [
-            pd.DataFrame({"model": m, "cluster": cluster, "item": np.arange(len(cluster)), "score": (ease + rng.normal(size=len(cluster)) > 0)})
-            for m in "xy"
-        ],
-        ignore_index=True,
-    ).astype({"score": int})  # fmt: skip
+    ease = np.tile(rng.normal(size=n_clusters)[cluster], 2)
+    rows = pd.DataFrame(
+        {
+            "model": np.repeat(["x", "y"], len(cluster)), "cluster": np.tile(cluster, 2), "item": np.tile(np.arange(len(cluster)), 2),
+            "score": (ease + rng.normal(size=len(ease)) > 0).astype(int),
+        }
+    )  # fmt: skip
     # So that there is something to plan with.
     rows.loc[[0, len(cluster) + 1], "score"], rows.loc[[1, len(cluster)], "score"] = 1, 0
     return rows
@@ -642,7 +642,7 @@ def plans(rows, cluster="cluster", item="item"):
 
 
 @quiet
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(rows=pilots, seed=st.integers(0, 1000))
 def test_rows_names_and_dtypes_do_not_matter(rows, seed):
     before = rows.copy(deep=True)
@@ -660,7 +660,7 @@ def test_rows_names_and_dtypes_do_not_matter(rows, seed):
 
 
 @quiet
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(rows=pilots)
 def test_more_never_hurts(rows):
     power = rows.evalci.power("model", item="item", cluster="cluster", difference=0.05, n_clusters=[10, 20, 40])["power"]
@@ -688,7 +688,7 @@ def test_interval_of_the_required_number_holds_the_true_one():
             got = only(rows.evalci.required_clusters(cluster="cluster", half_width=0.15))
         held += got["n_clusters_low"] <= true <= got["n_clusters_high"]
         above += got["n_clusters"] > true
-    assert 50 <= held  # 57 expected at .95; fewer than 50 has a chance below .001 even at .93
+    assert held >= 50  # 57 expected at .95; fewer than 50 has a chance below .001 even at .93
     assert 15 <= above <= 50
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from evalci_accessor import _pandas
 from evalci_accessor._options import PlanOptions
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
-from evalci_accessor._pandas.plan_accessor import Counts, Numbers
+from evalci_accessor._pandas.plan_pairs_accessor import Counts, Numbers
 from evalci_accessor._typing import Alternative, Claim, ClusterMethod, NanPolicy, PlanMethod, Unmatched
 
 
@@ -39,7 +39,8 @@ class PlanSeriesMethods:
 
         Parameters
         ----------
-        cluster, n_clusters, items_per_cluster, n_samples, item, sample, by, nested, method, confidence_level,
+        cluster, n_clusters, items_per_cluster, n_samples, item, sample, by, nested, method, confidence_level
+            As in `DataFrameAccessor.half_width`.
         nan_policy, n_sims, rng
             As in `DataFrameAccessor.half_width`, whose formula, assumption and sources hold here too; names are index levels.
 
@@ -101,7 +102,8 @@ class PlanSeriesMethods:
 
         Parameters
         ----------
-        factor, item, cluster, difference, margin, claim, n_clusters, items_per_cluster, n_samples, sample, by, method,
+        factor, item, cluster, difference, margin, claim, n_clusters, items_per_cluster, n_samples, sample, by, method
+            As in `DataFrameAccessor.power`.
         alternative, baseline, pairs, confidence_level, unmatched, nan_policy
             As in `DataFrameAccessor.power`, whose formula, assumption and sources hold here too; names are index levels.
 
@@ -174,7 +176,8 @@ class PlanSeriesMethods:
 
         Parameters
         ----------
-        factor, item, cluster, power, difference, margin, claim, n_clusters, items_per_cluster, n_samples, sample, by,
+        factor, item, cluster, power, difference, margin, claim, n_clusters, items_per_cluster, n_samples, sample, by
+            As in `DataFrameAccessor.mde`.
         method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy
             As in `DataFrameAccessor.mde`, whose formula, assumption and sources hold here too; names are index levels.
 
@@ -251,7 +254,8 @@ class PlanSeriesMethods:
 
         Parameters
         ----------
-        factor, cluster, item, half_width, difference, margin, claim, power, items_per_cluster, n_samples, sample, by,
+        factor, cluster, item, half_width, difference, margin, claim, power, items_per_cluster, n_samples, sample, by
+            As in `DataFrameAccessor.required_clusters`.
         nested, method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy, n_sims, rng
             As in `DataFrameAccessor.required_clusters`, whose formula, assumption and sources hold here too; names are index
             levels.

@@ -145,7 +145,8 @@ class PlanDatasetMethods:
         dim : name, list of names or ..., optional
             What is reduced; by default the dims of the items and of their samples. Every other dim is kept. (The frame's ``by`` has
             the opposite sense: it names what is kept.)
-        difference, margin, claim, n_clusters, items_per_cluster, n_samples, method, alternative, baseline, pairs,
+        difference, margin, claim, n_clusters, items_per_cluster, n_samples, method, alternative, baseline, pairs
+            As in `DataFrameAccessor.power`.
         confidence_level, unmatched, nan_policy
             As in `DataFrameAccessor.power`; a list makes a dim of that name.
 
@@ -242,7 +243,8 @@ class PlanDatasetMethods:
         dim : name, list of names or ..., optional
             What is reduced; by default the dims of the items and of their samples. Every other dim is kept. (The frame's ``by`` has
             the opposite sense: it names what is kept.)
-        power, difference, margin, claim, n_clusters, items_per_cluster, n_samples, method, alternative, baseline,
+        power, difference, margin, claim, n_clusters, items_per_cluster, n_samples, method, alternative, baseline
+            As in `DataFrameAccessor.mde`.
         pairs, confidence_level, unmatched, nan_policy
             As in `DataFrameAccessor.mde`; a list makes a dim of that name.
 
@@ -344,7 +346,8 @@ class PlanDatasetMethods:
         dim : name, list of names or ..., optional
             What is reduced; by default the dims of the items and of their samples. Every other dim is kept. (The frame's ``by`` has
             the opposite sense: it names what is kept.)
-        half_width, difference, margin, claim, power, items_per_cluster, n_samples, nested, method, alternative,
+        half_width, difference, margin, claim, power, items_per_cluster, n_samples, nested, method, alternative
+            As in `DataFrameAccessor.required_clusters`.
         baseline, pairs, confidence_level, unmatched, nan_policy, n_sims, rng
             As in `DataFrameAccessor.required_clusters`; a list makes a dim of that name.
 

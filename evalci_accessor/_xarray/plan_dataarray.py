@@ -40,7 +40,8 @@ class PlanDataArrayMethods:
 
         Parameters
         ----------
-        cluster, n_clusters, items_per_cluster, n_samples, item, sample, dim, nested, method, confidence_level,
+        cluster, n_clusters, items_per_cluster, n_samples, item, sample, dim, nested, method, confidence_level
+            As in `DatasetAccessor.half_width`.
         nan_policy, n_sims, rng
             As in `DatasetAccessor.half_width`, whose formula, assumption and sources hold here too.
 
@@ -100,7 +101,8 @@ class PlanDataArrayMethods:
 
         Parameters
         ----------
-        factor, item, cluster, difference, margin, claim, n_clusters, items_per_cluster, n_samples, sample, dim,
+        factor, item, cluster, difference, margin, claim, n_clusters, items_per_cluster, n_samples, sample, dim
+            As in `DatasetAccessor.power`.
         method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy
             As in `DatasetAccessor.power`, whose formula, assumption and sources hold here too.
 
@@ -170,7 +172,8 @@ class PlanDataArrayMethods:
 
         Parameters
         ----------
-        factor, item, cluster, power, difference, margin, claim, n_clusters, items_per_cluster, n_samples, sample, dim,
+        factor, item, cluster, power, difference, margin, claim, n_clusters, items_per_cluster, n_samples, sample, dim
+            As in `DatasetAccessor.mde`.
         method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy
             As in `DatasetAccessor.mde`, whose formula, assumption and sources hold here too.
 
@@ -244,7 +247,8 @@ class PlanDataArrayMethods:
 
         Parameters
         ----------
-        factor, cluster, item, half_width, difference, margin, claim, power, items_per_cluster, n_samples, sample, dim,
+        factor, cluster, item, half_width, difference, margin, claim, power, items_per_cluster, n_samples, sample, dim
+            As in `DatasetAccessor.required_clusters`.
         nested, method, alternative, baseline, pairs, confidence_level, unmatched, nan_policy, n_sims, rng
             As in `DatasetAccessor.required_clusters`, whose formula, assumption and sources hold here too.
 

@@ -1,11 +1,12 @@
 r"""What a pilot tells for a plan: a rate or the spread of differences, the intracluster correlation, and the clusters' sizes.
 
-The intracluster correlation (ICC) is the posterior mean, with posterior quantiles as limits. For 0/1 scores the posterior is the one
-that the default interval of a rate averages over; for other scores, and for differences, it is that of Gaussian scores, which the
-default interval of a difference averages over. It is that of single scores (or of differences of two of them). What the means of several samples of an
-item tell is brought there: with :math:`V_1` the variance of a single score, :math:`W` the mean variance of the samples of an item
-and :math:`n_i` their number, the item means vary by :math:`V = V_1 - W + \overline{W_i/n_i}`, the correlation of two samples of an
-item is :math:`1 - W/V_1`, and an ICC :math:`\rho` of item means is one of :math:`\rho V/V_1` of single scores.
+The intracluster correlation (ICC) is the posterior mean, with posterior quantiles as limits. For 0/1 scores the posterior is
+the one that the default interval of a rate averages over; for other scores, and for differences, it is that of Gaussian
+scores, which the default interval of a difference averages over. It is that of single scores (or of differences of two of
+them). What the means of several samples of an item tell is brought there: with :math:`V_1` the variance of a single score,
+:math:`W` the mean variance of the samples of an item and :math:`n_i` their number, the item means vary by :math:`V = V_1 - W +
+\overline{W_i/n_i}`, the correlation of two samples of an item is :math:`1 - W/V_1`, and an ICC :math:`\rho` of item means is
+one of :math:`\rho V/V_1` of single scores.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Pilot:
     icc, icc_low, icc_high : float
         Posterior mean and limits; nan where no clustering was named.
     item_icc : float
-        Correlation of two samples of an item, by itself: it may come out below ``icc``, which in truth it cannot be. nan where no item
-        has two.
+        Correlation of two samples of an item, by itself: it may come out below ``icc``, which in truth it cannot be. nan where no
+        item has two.
     n_samples : int
         Samples an item (their harmonic mean, rounded).
     sizes : ndarray of float, shape (G,)
