@@ -64,7 +64,7 @@ def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
 def _samples(kept: Entries, cell: IntArray, counts: IntArray, means: FloatArray, m: int) -> Samples:
     """How the scores behind each mean vary."""
     if kept.held is None:
-        squares = np.bincount(cell, weights=(kept.scores - means[cell]) ** 2, minlength=len(counts))
+        squares = np.bincount(cell, (kept.scores - means[cell]) ** 2, len(counts)).astype(np.float64, copy=False)
         binary = bool(((kept.scores == 0) | (kept.scores == 1)).all())
         return Samples.of(counts.reshape(-1, m), squares.reshape(-1, m), binary=binary)
     inside, variances = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), np.nan)

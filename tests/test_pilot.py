@@ -624,8 +624,8 @@ def _pilot(rng, n_clusters, most):
     ease = np.tile(rng.normal(size=n_clusters)[cluster], 2)
     rows = pd.DataFrame(
         {
-            "model": np.repeat(["x", "y"], len(cluster)), "cluster": np.tile(cluster, 2), "item": np.tile(np.arange(len(cluster)), 2),
-            "score": (ease + rng.normal(size=len(ease)) > 0).astype(int),
+            "model": np.repeat(["x", "y"], len(cluster)), "cluster": np.tile(cluster, 2),
+            "item": np.tile(np.arange(len(cluster)), 2), "score": (ease + rng.normal(size=len(ease)) > 0).astype(int),
         }
     )  # fmt: skip
     # So that there is something to plan with.
