@@ -57,6 +57,12 @@ def planning() -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
+def pilots() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("pilots")
+
+
+@pytest.fixture(scope="module")
 def weighted() -> Iterator[ModuleType]:
     pytest.importorskip("tqdm")
     yield from _load("weighted")
@@ -649,3 +655,56 @@ def test_rows_know_whether_the_target_is_met(speed, ours, peer, at_least, met):
     assert speed.faster("x", ours, peer, at_least).met is met
     assert speed.costs("x", ours, peer, None).met is None
     assert speed.within("x", ours, at_least).met is (None if at_least is None else True)
+
+
+# -- pilots ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", ["half-width", "power"])
+def test_pilots_have_the_stated_correlation(pilots, goal):
+    cell = pilots.Cell(goal=goal, clusters=4_000, sizes="equal 5", icc=0.3)
+    rows = pilots.pilot(cell, np.full(4_000, 5), np.random.default_rng(1))
+    if goal == "power":
+        a, b = (rows.loc[rows["system"] == system, "score"].to_numpy() for system in "ab")
+        assert (a != b).mean() == pytest.approx(pilots.DISAGREEMENT, abs=0.015)
+        y, mean = a - b, pilots.TRUE
+    else:
+        y, mean = rows["score"].to_numpy(), pilots.RATE
+    assert y.mean() == pytest.approx(mean, abs=0.02)
+    off = y.reshape(-1, 5) - y.mean()
+    pairs = (off.sum(axis=1) ** 2 - (off**2).sum(axis=1)).mean() / 20
+    assert pairs / off.var() == pytest.approx(0.3, abs=0.025)
+
+
+def test_pilots_are_judged_as_the_required_numbers_are(pilots):
+    """Against the range itself, found by the search."""
+    rng = np.random.default_rng(6)
+    for goal, ask in (
+        ("half-width", {"cluster": "cluster", "half_width": pilots.HALF_WIDTH, "n_sims": pilots.N_SIMS}),
+        ("power", {"factor": "system", "item": "item", "cluster": "cluster", "difference": pilots.DIFFERENCE}),
+    ):
+        cell = pilots.Cell(goal=goal, clusters=12, sizes="equal 5", icc=0.2)
+        rows = pilots.pilot(cell, np.full(12, 5), rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = rows.evalci.required_clusters(**ask)
+        low, high = int(found["n_clusters_low"].iloc[0]), int(found["n_clusters_high"].iloc[0])
+        seen = [pilots.look(cell, rows, number)[:2] for number in (low - 2, low + 2, high - 2, high + 2)]
+        assert seen == [(True, False), (False, False), (False, False), (False, True)]
+
+
+def test_pilots_run(pilots, tmp_path):
+    table = tmp_path / "page.md"
+    pilots.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    found = pd.read_csv(tmp_path / "a.csv")
+    assert found["goal"].tolist() == ["half-width", "power"]
+    assert "| power | 10 | equal 5 | 0.20 |" in table.read_text(encoding="utf-8")
+
+
+def test_pilots_ranges_hold_the_number():
+    """The committed run: a range for the ICC alone holds the number somewhat less often than the ICC."""
+    found = pd.read_csv(BENCHMARKS / "results" / "pilots.csv")
+    assert len(found) == 10
+    assert found["holds"].min() > 0.75
+    assert found["holds"].mean() > 0.85
+    assert found["holds_icc"].mean() > 0.92
