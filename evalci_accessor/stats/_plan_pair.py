@@ -165,7 +165,7 @@ class PairDesign:
         parts = self.parts(flat, i, difference)
         if parts.between <= 0:
             return self.goal(difference, margin).holds(difference)
-        return self.power(flat, i, difference, margin, n_clusters, self.pattern.endless(parts.between, parts.item))
+        return self.power(flat, i, difference, margin, n_clusters, self.pattern.endless(parts))
 
     def plan(self, shape: tuple[int, ...], flat: Flat, power: FloatArray | None = None) -> PowerPlan:
         """The plan of these differences, margins and numbers of clusters; power is known where a search has found it."""

@@ -63,10 +63,8 @@ class Rates:
 
     def limit(self, n_clusters: int) -> float:
         """Mean half-width as the items grow without bound."""
-        parts = self.parts
-        if 0 < self.rate < 1 and parts.between <= 0:
-            return 0.0
-        sizes = self.sizes(n_clusters, self.pattern.endless(parts.between, parts.item) if parts.between > 0 else 1e4)
+        # Not 0 without an ICC: the default interval cannot rule out that a cluster now and then passes or fails as a whole.
+        sizes = self.sizes(n_clusters, self.pattern.endless(self.parts))
         rates, rest = self.rates(n_clusters, min(self.n_sims, _LIMIT_SIMS))
         if self.n_samples == 1:
             s = rest.binomial(sizes[:, None], rates)

@@ -272,11 +272,16 @@ def test_endless_items_are_the_limit_of_many():
     assert graded.half_width_limit / graded.half_width == pytest.approx(np.sqrt(0.3 / (0.3 + 0.7 / 5)), rel=2e-3)
 
 
-def test_without_an_icc_endless_items_settle_everything():
-    assert stats.power(0.1, **PAIR | {"icc": 0}).power_limit == 1
-    assert stats.power(0, margin=0.05, **PAIR | {"icc": 0}).power_limit == 1
-    assert stats.half_width(0.8, **WIDTH | {"icc": 0}).half_width_limit == 0
-    assert stats.half_width(std_dev=1, **WIDTH | {"icc": 0}).half_width_limit == 0
+@pytest.mark.parametrize("icc", [0, 5e-324, 1e-90, 1e-8])
+def test_with_next_to_no_icc_endless_items_settle_everything(icc):
+    assert stats.power(0.1, **PAIR | {"icc": icc}).power_limit == pytest.approx(1)
+    assert stats.power(0, margin=0.05, **PAIR | {"icc": icc}).power_limit == pytest.approx(1)
+    assert stats.half_width(std_dev=1, **WIDTH | {"icc": icc}).half_width_limit < 1e-3
+    assert stats.half_width(0.8, **WIDTH | {"icc": icc}, method="cr2", n_sims=10).half_width_limit < 1e-3
+    # What the default says of very many items that are not clustered at all.
+    many = stats.cluster_ci(np.random.default_rng(1).binomial(100_000, 0.8, size=40), [100_000] * 40)
+    plan = stats.half_width(0.8, **WIDTH | {"icc": icc}, n_sims=10)
+    assert plan.half_width_limit == pytest.approx(float(many.ci_high - many.ci_low) / 2, rel=0.05)
 
 
 @pytest.mark.parametrize(
