@@ -113,7 +113,7 @@ def open_half_width(parts: Parts, size: FloatArray, count: FloatArray, level: fl
     """Mean and quantiles of the half-width of CR2's t interval."""
     if parts.between + parts.item <= 0:
         return 0.0, 0.0, 0.0
-    sums = Sums.draw(size, count, parts.between, parts.item)
+    sums = Sums.draw(size, count, parts, robust=True)
     half = robust_quantile(sums, (1 - level) / 2) * np.sqrt(sums.robust_variance(sums.estimate))
     low, high = np.quantile(half, [0.05, 0.95])
     return float(half.mean()), float(low), float(high)
