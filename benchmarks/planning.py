@@ -271,23 +271,30 @@ def summary(frame: pd.DataFrame) -> str:
         "normal variables with thresholds; graded scores have skewed effects of clusters, and items with heavy tails. The test or "
         "interval is the default for such scores at nominal .95."
     )
-    rows = []
-    for one in power.itertuples():
-        goal = one.goal if not one.margin else f"{one.goal}, margin {one.margin:g}"
-        design = [one.clusters, one.sizes, one.samples, f"{one.icc:.2f}", f"{one.effect:g}"]
-        rows.append([goal, one.method, one.generator, *design, f"{one.planned:.3f}", f"{one.simulated:.3f}"])
+
+    def common(one: Cell) -> list[str]:
+        sizes = f"of {one.sizes.removeprefix('equal ')}" if one.sizes.startswith("equal") else one.sizes
+        clusters = f"{one.clusters} {sizes}" + (f", {one.samples} samples" if one.samples > 1 else "")
+        return [one.method, one.generator, clusters, f"{one.icc:.2f}"]
+
+    def claim(one: Cell) -> str:
+        return one.goal + (f", {one.margin:g}" if one.margin else "")
+
     first = simulation.markdown(
-        ["claim", "test", "law", "clusters", "sizes", "samples", "ICC", "difference", "planned", "simulated"], rows
+        ["claim, margin", "test", "law", "clusters", "ICC", "difference", "planned", "simulated"],
+        (
+            [claim(one), *common(one), f"{one.effect:g}", f"{one.planned:.3f}", f"{one.simulated:.3f}"]
+            for one in power.itertuples()
+        ),
     )
-    rows = [
-        [one.method, one.generator, one.clusters, one.sizes, one.samples, f"{one.icc:.2f}",
-         f"rate {one.effect:g}" if one.generator != "graded" else f"SD {one.spread:g}",
-         f"{one.planned:.4f}", f"{one.simulated:.4f}", f"{one.planned / one.simulated - 1:+.1%}"]
-        for one in width.itertuples()
-    ]  # fmt: skip
     second = simulation.markdown(
-        ["interval", "law", "clusters", "sizes", "samples", "ICC", "of", "planned", "simulated", "off"], rows
-    )
+        ["interval", "law", "clusters", "ICC", "of", "planned", "simulated", "off"],
+        (
+            [*common(one), f"SD {one.spread:g}" if one.generator == "graded" else f"rate {one.effect:g}", f"{one.planned:.4f}",
+             f"{one.simulated:.4f}", f"{one.planned / one.simulated - 1:+.1%}"]
+            for one in width.itertuples()
+        ),
+    )  # fmt: skip
     return "\n".join([textwrap.fill(made, 120), "", "Power:", "", first, "", "Half-width:", "", second, ""])
 
 

@@ -1,12 +1,8 @@
 """Sphinx configuration."""
 
-import os
-
 import sphinx_autosummary_accessors
 
 import evalci_accessor
-
-os.environ["TQDM_DISABLE"] = "1"  # no progress bars among the outputs of the cells
 
 project = "evalci-accessor"
 author = "The evalci-accessor developers"

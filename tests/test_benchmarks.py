@@ -520,7 +520,7 @@ def test_planning_runs(planning, tmp_path):
     table = tmp_path / "page.md"
     planning.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
     assert len(pd.read_csv(tmp_path / "a.csv")) == 7
-    assert "| cr2 | graded | 12 | dominated |" in table.read_text(encoding="utf-8")
+    assert "| cr2 | graded | 12 dominated |" in table.read_text(encoding="utf-8")
 
 
 def test_a_plan_comes_true(planning):

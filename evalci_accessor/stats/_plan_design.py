@@ -13,6 +13,7 @@ from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError
 from evalci_accessor.stats._validate import FloatArray, as_float
 
 MOST_CLUSTERS = 1_000_000
+_MOST_ITEMS = 1e7
 _UNBOUNDED = 1e-3  # what is left of the variance of the items where there are so many that it no longer counts
 
 
@@ -62,9 +63,10 @@ class Pattern:
         """The pattern with about this mean, and no cluster empty."""
         return Pattern(np.maximum(self.sizes * (mean / self.sizes.mean()), 1.0))
 
-    def endless(self, between: float, item: float) -> float:
-        """How many times as many items make the variance of items negligible beside that of clusters."""
-        return float(np.ceil(item / (between * _UNBOUNDED * self.sizes[0]))) if item > 0 else 1.0
+    def endless(self, parts: Parts) -> float:
+        """How many times as many items make the variance of items negligible: beside that of clusters, or at all."""
+        needed = parts.item / (parts.between * _UNBOUNDED) if parts.between > parts.item / _MOST_ITEMS else _MOST_ITEMS
+        return max(float(np.ceil(min(needed, _MOST_ITEMS) / self.sizes[0])), 1.0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

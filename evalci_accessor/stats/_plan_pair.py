@@ -157,15 +157,16 @@ class PairDesign:
         parts, goal = self.parts(flat, i, difference), self.goal(difference, margin)
         if parts.between + parts.item <= 0:
             return goal.holds(difference)
-        sums = Sums.draw(size, count, parts.between, parts.item)
-        return robust_power(sums, difference, goal) if self.method == "cr2" else score_power(sums, difference, goal)
+        robust = self.method == "cr2"
+        sums = Sums.draw(size, count, parts, robust=robust)
+        return robust_power(sums, difference, goal) if robust else score_power(sums, difference, goal)
 
     def limit(self, flat: Flat, i: int, difference: float, margin: float, n_clusters: int) -> float:
         """Power as the items grow without bound."""
         parts = self.parts(flat, i, difference)
         if parts.between <= 0:
             return self.goal(difference, margin).holds(difference)
-        return self.power(flat, i, difference, margin, n_clusters, self.pattern.endless(parts.between, parts.item))
+        return self.power(flat, i, difference, margin, n_clusters, self.pattern.endless(parts))
 
     def plan(self, shape: tuple[int, ...], flat: Flat, power: FloatArray | None = None) -> PowerPlan:
         """The plan of these differences, margins and numbers of clusters; power is known where a search has found it."""

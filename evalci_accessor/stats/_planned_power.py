@@ -21,13 +21,14 @@ import numpy as np
 
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._paired_laws import averaged_critical, score_df
+from evalci_accessor.stats._plan_design import Parts
 from evalci_accessor.stats._validate import FloatArray
 from evalci_accessor.stats.moments import bell_mccaffrey_df
 from evalci_accessor.stats.paired_posterior import Evidence, pair_posteriors
 from evalci_accessor.stats.tango import tango_z
 
 _SEED = 5
-_FEW_SIZES, _MANY_SIZES = 3, 24  # between which twice as many draws pay
+_FEW_SIZES, _MANY_SIZES = 1, 24  # between which twice as many draws pay
 _HALVINGS = 45  # of the span of all differences
 _PROBES = 64
 
@@ -94,10 +95,10 @@ class Sums:
     estimate: FloatArray
 
     @classmethod
-    def draw(cls, size: FloatArray, count: FloatArray, between: float, item: float) -> Sums:
-        """Draws for clusters with these variances between them and, of one item, within them."""
-        n, kinds = float((size * count).sum()), len(size)
-        u = _uniforms(kinds)
+    def draw(cls, size: FloatArray, count: FloatArray, parts: Parts, *, robust: bool) -> Sums:
+        """Draws for clusters with these parts of the variance of an item; many for the CR2 variance, which costs little."""
+        n, kinds, between, item = float((size * count).sum()), len(size), parts.between, parts.item
+        u = _uniforms(kinds, 4096 if robust else 512 if _FEW_SIZES < kinds <= _MANY_SIZES else 256)
         mean = between + item / size  # variance of a cluster mean
         share = size / n
         variance = float((count * share**2 * mean).sum())
@@ -138,12 +139,12 @@ class Sums:
 
 
 @functools.lru_cache(maxsize=32)
-def _uniforms(kinds: int) -> FloatArray:
-    """Points that fill the unit cube evenly, for so many distinct sizes, shape (R, 2 kinds + 1)."""
+def _uniforms(kinds: int, n_draws: int) -> FloatArray:
+    """Points that fill the unit cube evenly, for so many distinct sizes, shape (n_draws, 2 kinds + 1)."""
     from scipy.stats import qmc  # noqa: TID251
 
     sobol = qmc.Sobol(2 * kinds + 1, scramble=True, rng=np.random.default_rng(_SEED))
-    points = sobol.random(512 if _FEW_SIZES < kinds <= _MANY_SIZES else 256)
+    points = sobol.random(n_draws)
     points = np.clip(points, 1e-12, 1 - 1e-12)
     points.setflags(write=False)
     return np.asarray(points)

@@ -63,10 +63,8 @@ class Rates:
 
     def limit(self, n_clusters: int) -> float:
         """Mean half-width as the items grow without bound."""
-        parts = self.parts
-        if 0 < self.rate < 1 and parts.between <= 0:
-            return 0.0
-        sizes = self.sizes(n_clusters, self.pattern.endless(parts.between, parts.item) if parts.between > 0 else 1e4)
+        # Not 0 without an ICC: the default interval cannot rule out that a cluster now and then passes or fails as a whole.
+        sizes = self.sizes(n_clusters, self.pattern.endless(self.parts))
         rates, rest = self.rates(n_clusters, min(self.n_sims, _LIMIT_SIMS))
         if self.n_samples == 1:
             s = rest.binomial(sizes[:, None], rates)
@@ -115,7 +113,7 @@ def open_half_width(parts: Parts, size: FloatArray, count: FloatArray, level: fl
     """Mean and quantiles of the half-width of CR2's t interval."""
     if parts.between + parts.item <= 0:
         return 0.0, 0.0, 0.0
-    sums = Sums.draw(size, count, parts.between, parts.item)
+    sums = Sums.draw(size, count, parts, robust=True)
     half = robust_quantile(sums, (1 - level) / 2) * np.sqrt(sums.robust_variance(sums.estimate))
     low, high = np.quantile(half, [0.05, 0.95])
     return float(half.mean()), float(low), float(high)

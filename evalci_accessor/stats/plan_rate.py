@@ -141,7 +141,7 @@ class RateDesign:
         parts = self.parts(flat, i)
         if parts.between <= 0:
             return 0.0
-        times = self.pattern.endless(parts.between, parts.item)
+        times = self.pattern.endless(parts)
         return open_half_width(parts, *self.pattern.counts(n_clusters, times), self.level)[0]
 
 

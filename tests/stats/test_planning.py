@@ -79,6 +79,20 @@ def test_cr2_of_equal_sizes_is_the_noncentral_t(clusters, difference):
     assert plan.method == "cr2"
 
 
+@pytest.mark.parametrize(("clusters", "power"), [(12, 0.8), (30, 0.9)])
+def test_statsmodels_agrees_on_cluster_means(clusters, power):
+    """A paired t test of the means of clusters, in units of their standard deviation."""
+    from statsmodels.stats.power import TTestPower
+
+    spread = 0.7 * np.sqrt((1 + 7 * 0.15) / 8)
+    effect = TTestPower().solve_power(nobs=clusters, alpha=0.025, power=power, alternative="larger")
+    ask = {"icc": 0.15, "items_per_cluster": 8, "std_dev": 0.7}
+    plan = stats.mde(power=power, n_clusters=clusters, **ask)
+    assert plan.difference == pytest.approx(effect * spread, rel=1e-3)
+    n = TTestPower().solve_power(effect_size=0.2 / spread, alpha=0.025, power=power, alternative="larger")
+    assert need_clusters(difference=0.2, power=power, **ask).n_clusters == math.ceil(n)
+
+
 def test_noninferiority_of_equal_sizes_is_the_noncentral_t():
     plan = stats.power(-0.02, margin=0.2, icc=0.15, n_clusters=20, items_per_cluster=8, std_dev=0.7)
     error = 0.7 * np.sqrt((1 + 7 * 0.15) / 160)
@@ -121,6 +135,33 @@ def test_single_items_against_every_table(n, difference, margin, alpha):
     z = tango_z(b.astype(float), c.astype(float), float(n), -(margin or 0.0))
     exact = weight[z >= norm.isf(alpha)].sum()
     assert plan.power == pytest.approx(exact, abs=0.015)
+
+
+@pytest.mark.parametrize("sizes", [DOMINATED, [60, 3, 2, 1], [2, 2, 8, 8, 8, 30]])
+@pytest.mark.parametrize(
+    ("difference", "margin", "claim"), [(0.25, None, None), (-0.25, None, None), (0.02, 0.3, "equivalence")]
+)
+def test_cr2_of_unequal_sizes_is_that_of_normal_clusters(sizes, difference, margin, claim):
+    """Drawn one by one: the estimate and the residuals depend on each other."""
+    plan = stats.power(
+        difference, margin=margin, claim=claim, icc=0.1, n_clusters=len(sizes), items_per_cluster=sizes, std_dev=0.4
+    )
+    m = np.array(sizes, dtype=float)
+    h = m / m.sum()
+    means = difference + np.sqrt(0.16 * (0.1 + 0.9 / m)) * np.random.default_rng(3).normal(size=(200_000, len(m)))
+    estimate = means @ h
+    error = np.sqrt(((means - estimate[:, None]) ** 2 * h**2 / (1 - h)).sum(axis=1))
+    # Bell and McCaffrey: the trace of the expected residual product, squared, over that of its square.
+    hat = np.eye(len(m)) - np.tile(h, (len(m), 1))
+    scaled = np.diag(h / np.sqrt(1 - h)) @ hat @ np.diag(1 / np.sqrt(m))
+    product = scaled @ scaled.T
+    df = np.trace(product) ** 2 / np.trace(product @ product)
+    if margin is None:
+        shown = np.sign(difference) * estimate / error > t.isf(0.025, df)
+    else:
+        reach = t.isf(0.05, df) * error
+        shown = (estimate - reach > -margin) & (estimate + reach < margin)
+    assert plan.power == pytest.approx(shown.mean(), abs=0.006)
 
 
 def test_many_clusters_take_the_textbook_number():
@@ -272,11 +313,16 @@ def test_endless_items_are_the_limit_of_many():
     assert graded.half_width_limit / graded.half_width == pytest.approx(np.sqrt(0.3 / (0.3 + 0.7 / 5)), rel=2e-3)
 
 
-def test_without_an_icc_endless_items_settle_everything():
-    assert stats.power(0.1, **PAIR | {"icc": 0}).power_limit == 1
-    assert stats.power(0, margin=0.05, **PAIR | {"icc": 0}).power_limit == 1
-    assert stats.half_width(0.8, **WIDTH | {"icc": 0}).half_width_limit == 0
-    assert stats.half_width(std_dev=1, **WIDTH | {"icc": 0}).half_width_limit == 0
+@pytest.mark.parametrize("icc", [0, 5e-324, 1e-90, 1e-8])
+def test_with_next_to_no_icc_endless_items_settle_everything(icc):
+    assert stats.power(0.1, **PAIR | {"icc": icc}).power_limit == pytest.approx(1)
+    assert stats.power(0, margin=0.05, **PAIR | {"icc": icc}).power_limit == pytest.approx(1)
+    assert stats.half_width(std_dev=1, **WIDTH | {"icc": icc}).half_width_limit < 1e-3
+    assert stats.half_width(0.8, **WIDTH | {"icc": icc}, method="cr2", n_sims=10).half_width_limit < 1e-3
+    # What the default says of very many items that are not clustered at all.
+    many = stats.cluster_ci(np.random.default_rng(1).binomial(100_000, 0.8, size=40), [100_000] * 40)
+    plan = stats.half_width(0.8, **WIDTH | {"icc": icc}, n_sims=10)
+    assert plan.half_width_limit == pytest.approx(float(many.ci_high - many.ci_low) / 2, rel=0.05)
 
 
 @pytest.mark.parametrize(
