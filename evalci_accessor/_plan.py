@@ -12,7 +12,7 @@ import numpy as np
 from evalci_accessor import stats
 from evalci_accessor._options import PlanOptions
 from evalci_accessor._pilots import Pilots
-from evalci_accessor._progress import progress
+from evalci_accessor._progress import progress, within
 from evalci_accessor._warn import examples, warn
 from evalci_accessor.exceptions import MethodError, PilotError, PlanWarning
 from evalci_accessor.stats._plan_design import Pattern
@@ -168,11 +168,15 @@ def _run(
             f"there are. Name what the items share."
         )
     rows = []
-    for pilot in progress(found.every, label="plans", unit="pilot"):
+    for k in progress(range(len(found.every)), label="plans", unit="pilot"):
         for point in itertools.product(*values.values()):
             at = dict(zip(values, point, strict=True))
-            at["n_samples"] = pilot.n_samples if at["n_samples"] is None else at["n_samples"]
-            rows.append(_known(pilot, at) | one(pilot, at))
+            at["n_samples"] = found.every[k].n_samples if at["n_samples"] is None else at["n_samples"]
+            try:
+                with within():
+                    rows.append(_known(found.every[k], at) | one(found.every[k], at))
+            except PilotError as error:
+                raise PilotError(f"{found.who([k])}{error}") from error
     shape = (*found.shape, *map(len, axes.values()))
     out: dict[str, Any] = {
         name: _column([row[name] for row in rows], shape) for name in columns if name in (rows or [{}])[0]
