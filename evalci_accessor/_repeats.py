@@ -13,7 +13,7 @@ from evalci_accessor._crossing import Clustering
 from evalci_accessor._entries import Entries
 from evalci_accessor._ids import Codes, ranked
 from evalci_accessor._item_weights import one_weight, refuse_unequal, refuse_weightless
-from evalci_accessor._pooled import pooled_words
+from evalci_accessor._pooled import divided, needed, pooled_words
 from evalci_accessor._scores import checked_weights, screen, sentinel_of
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples, plain, warn
@@ -259,13 +259,14 @@ def _refuse_copies(kept: Entries, slot: IntArray, naming: Naming, words: Callabl
         number = plain(kept.samples.label(int(kept.samples.codes[rows[0]]))) if kept.samples is not None else ""
         return f"{words(int(slot[rows[0]]))}, sample {number!r} ({examples((f'{kept.scores[i]:g}' for i in rows), 4)})"
 
-    column = next((name for name, ids in kept.others() if _tells_apart(key, ids)), None)
+    names = next(([name] for name, ids in kept.others() if _tells_apart(key, ids)), None)
+    names = names or [one.name for one in needed(divided(kept, slot))]
     way = "If they are copies, remove them, as with drop_duplicates; else number the samples anew."
-    if column is not None:
-        way = f"{column!r} tells them apart: keep its values apart with by={column!r}"
-        if naming.entries == "cells":
-            way = f"{column!r} tells them apart"
-        way += f", or pass item={[*naming.item, column]!r} if it is part of the item's id."
+    if names:
+        shown = repr(names[0]) if len(names) == 1 else repr(names)
+        way = f"{' and '.join(map(repr, names))} {'tells' if len(names) == 1 else 'tell'} them apart"
+        way += f": keep its values apart with by={shown}" if naming.entries == "rows" else ""
+        way += f", or pass item={[*naming.item, *names]!r} if it is part of the item's id."
     raise SamplesError(
         f"{len(repeated)} of {len(uniques)} combinations of {naming.key!r} and {naming.sample!r} have two scores or more: "
         f"{examples(repeated.tolist(), between='; ', words=copies)}. {way}"

@@ -487,7 +487,7 @@ def test_names_that_do_not_fit(code):
     with pytest.warns(SharedKeyWarning):
         code.assign(item=code["item"] % 4).query("model == 'atlas'").evalci.pass_at_k(1, item=["repo_id", "item"])
     with pytest.warns(SingletonClusterWarning):
-        code.evalci.pass_at_k(1, item="item", cluster="item")
+        code.evalci.pass_at_k(1, item="item", cluster="item", by="model")
 
 
 # What is promised

@@ -79,9 +79,10 @@ class RepeatedFrameMethods:
         DataFrame
             For each key one row a ``k``: ``measure``, ``estimate`` (the mean over the items, which weigh equally
             without ``weights``), ``std_error``, ``ci_low``, ``ci_high``, ``simultaneous_low`` and ``simultaneous_high``
-            (limits that hold for all k of a key at once), ``df``, ``n_items``, ``n_omitted`` (items with fewer than k samples), ``n_samples_min``,
-            ``n_samples_median``, ``n_samples_max``, ``item_share`` and ``sample_share`` (of the variance of the estimate: more
-            samples lower the latter only; nan where an item has fewer than 2k samples), ``n_clusters``, ``cluster``, ``icc``,
+            (limits that hold for all k of a key at once), ``df``, ``n_items``, ``n_omitted`` (items with fewer than k samples),
+            ``n_samples_min``, ``n_samples_median``, ``n_samples_max``, ``item_share`` and ``sample_share`` (of the variance of
+            the estimate: more samples lower the latter only; nan where an item has fewer than 2k samples), ``n_clusters``,
+            ``cluster``, ``icc``,
             ``design_effect``, ``n_eff``, ``method``, ``confidence_level``.
 
         Raises
