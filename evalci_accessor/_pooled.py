@@ -62,7 +62,9 @@ def pooled_words(kept: Entries, slot: IntArray, naming: Naming) -> str:
     names = [one.name for one in systems]
     are = "are" if len(names) > 1 else "is"
     values = "; ".join(f"{one.size} values, as {one.shown}" for one in systems)
-    keep = f"by={_listed(names)}" if naming.entries == "rows" else f"{_listed(names)} as dims that are not reduced"
+    keep = f"by={_listed(names)}"
+    if naming.entries == "cells":
+        keep = f"{'dims' if len(names) > 1 else 'a dim'} {' and '.join(map(repr, names))} that {are} not reduced"
     return (
         f"{' and '.join(map(repr, names))} {are} not named in the call and divide{'' if len(names) > 1 else 's'} the samples of "
         f"nearly every item of {naming.key!r} evenly ({values}), as a model or a prompt would. All count as samples of one "

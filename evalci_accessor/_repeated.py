@@ -226,10 +226,13 @@ def _refuse_few(items: Items, ks: IntArray, too_few: TooFew) -> None:
     k, naming = int(ks.max()), items.naming
     if k > 1 and len(items.n) and (items.n == 1).all():
         told = "" if naming.sample is None else f", and {naming.sample!r} tells none apart"
+        where = "Is the number of the sample part of item= or by=?"
+        if naming.entries == "cells":
+            where = f"Kept are {' and '.join(map(repr, naming.kept)) or 'no dims'}: if samples lie along one, name it with sample=."
         raise SamplesError(
             f"k={k} needs at least {k} samples of an item, and each of the {len(items.n)} items of {naming.key!r} has one{told}. "
             f"What {k} samples of an item would give cannot be told from one each, nor from a power of the mean score, since items "
-            f"differ. Is the number of the sample part of item=, by= or what is kept? Else draw more samples, or ask for k=1."
+            f"differ. {where} Else draw more samples, or ask for k=1."
         )
     if too_few == "raise" and (items.n < k).any():
         least = int(items.n.min())

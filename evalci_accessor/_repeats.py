@@ -47,6 +47,8 @@ class Naming:
         The id of a code.
     group_label : callable
         Words for a group, as "model='A'"; empty for the only one.
+    kept : tuple of str
+        Dims of a cube that are not reduced.
     """
 
     score: str
@@ -57,6 +59,7 @@ class Naming:
     item_label: Callable[[int], Any]
     group_label: Callable[[int], str]
     weights: str | None = None
+    kept: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -120,54 +123,63 @@ def gather(
             f"nested=True says that the ids of items count within a cluster, and {found}. What makes an id together can be named "
             "as a list: item=[..., ...]."
         )
-    weights = None if entries.weights is None else _checked(entries, naming)
+    outer = clusterings[0].coded if nested else None
+    n_ids = max(entries.n_items, 1)
+    size = n_ids if outer is None else n_ids * max(outer.size, 1)
+    key = entries.groups * size + entries.items + (0 if outer is None else outer.codes * n_ids)
+
+    def label_of(key: int) -> Any:
+        own, code = plain(naming.item_label(key % n_ids)), key % size // n_ids
+        return own if outer is None else (plain(outer.label(code)), own)
+
+    def words_of(key: int) -> str:
+        where = naming.group_label(key // size)
+        return f"{label_of(key)!r}{f' in {where}' if where else ''}"
+
+    weights = None
+    if entries.weights is not None:
+        told = (entries.items >= 0) & (True if outer is None else outer.codes >= 0)
+        weights = _weights(entries, naming, key, told, size, words_of)
     absent = None if weights is None else weights == 0  # as if the row were not there, whatever its score
     keep, missing = screen(entries.scores, absent, naming.score, nan_policy, entries.where)
     kept = entries if keep is None else entries.take(keep)
     within = [one if keep is None else _taken(one, keep) for one in clusterings]
     _refuse_missing_ids(kept, naming, within)
     _refuse_extremes(kept.scores, naming.score)
-    codes, size, local = kept.items, entries.n_items, None
-    if nested:
-        local = max(size, 1)
-        codes, size = within[0].coded.codes * local + codes, size * within[0].coded.size
-    slot, present = ranked(kept.groups * max(size, 1) + codes, naming.n_groups * size)
-    group, item = np.divmod(present, max(size, 1))
-
-    def label(i: int) -> Any:
-        code = int(item[i])
-        if local is None:
-            return plain(naming.item_label(code))
-        return plain(within[0].coded.label(code // local)), plain(naming.item_label(code % local))
+    slot, present = ranked(key if keep is None else key[keep], naming.n_groups * size)
 
     def words(i: int) -> str:
-        where = naming.group_label(int(group[i]))
-        return f"{label(i)!r}{f' in {where}' if where else ''}"
+        return words_of(int(present[i]))
 
     own = [_one_cluster(kept, one, slot, len(present), naming, words, alone=len(within) == 1) for one in within]
     _refuse_copies(kept, slot, naming, words)
-    if weights is not None:
-        used = weights if keep is None else weights[keep]
-        raw = np.asarray(kept.weights)
-        weights, bad = one_weight(used, slot, len(present))
-        refuse_unequal(
-            np.flatnonzero(bad), words, lambda i: raw[slot == i], naming.key, str(naming.weights),
-            "Samples of an item count alike.",
-        )  # fmt: skip
     if missing is not None:
         _warn_missing(entries.groups[missing], len(np.setdiff1d(entries.items[missing], kept.items)), naming)
+    if weights is not None:
+        weights = one_weight(weights if keep is None else weights[keep], slot, len(present))[0]
     return Items(
-        groups=group, n=np.bincount(slot, minlength=len(present)), scores=kept.scores[np.argsort(slot, kind="stable")],
-        clusterings=own, weights=weights, label=label, words=words, naming=naming, pooled=pooled_words(kept, slot, naming),
+        groups=present // size, n=np.bincount(slot, minlength=len(present)),
+        scores=kept.scores[np.argsort(slot, kind="stable")], clusterings=own, weights=weights,
+        label=lambda i: label_of(int(present[i])), words=words, naming=naming, pooled=pooled_words(kept, slot, naming),
     )  # fmt: skip
 
 
-def _checked(entries: Entries, naming: Naming) -> FloatArray:
-    weights = checked_weights(np.asarray(entries.weights), str(naming.weights), entries.where)
+def _weights(
+    entries: Entries, naming: Naming, key: IntArray, told: BoolArray, size: int, words_of: Callable[[int], str]
+) -> FloatArray:
+    """The weight of each entry, after the checks; ``told`` marks entries whose item is known, by ``key``."""
+    raw = np.asarray(entries.weights)
+    weights = checked_weights(raw, str(naming.weights), entries.where)
     if naming.n_groups > 1:
         totals = np.bincount(entries.groups, weights=weights, minlength=naming.n_groups)
         held = np.bincount(entries.groups, minlength=naming.n_groups) > 0
         refuse_weightless(np.where(held, totals, np.nan), naming.group_label)
+    slot, present = ranked(key[told], naming.n_groups * size)
+    bad = one_weight(weights[told], slot, len(present))[1]
+    refuse_unequal(
+        np.flatnonzero(bad), lambda i: words_of(int(present[i])), lambda i: raw[told][slot == i], naming.key,
+        str(naming.weights), "The samples of an item count alike.",
+    )  # fmt: skip
     return weights
 
 
@@ -265,7 +277,9 @@ def _refuse_copies(kept: Entries, slot: IntArray, naming: Naming, words: Callabl
     if names:
         shown = repr(names[0]) if len(names) == 1 else repr(names)
         way = f"{' and '.join(map(repr, names))} {'tells' if len(names) == 1 else 'tell'} them apart"
-        way += f": keep its values apart with by={shown}" if naming.entries == "rows" else ""
+        way += (
+            f": keep its values apart with by={shown}" if naming.entries == "rows" else ": leave it out of what is reduced"
+        )
         way += f", or pass item={[*naming.item, *names]!r} if it is part of the item's id."
     raise SamplesError(
         f"{len(repeated)} of {len(uniques)} combinations of {naming.key!r} and {naming.sample!r} have two scores or more: "

@@ -318,7 +318,7 @@ def test_dims_that_cannot_be_told(code):
         cube.evalci.pass_at_k(2, sample="sample")
     with pytest.raises(DimensionError, match=r"Items and samples lie along 'sample', which dim= does not reduce"):
         cube.evalci.pass_at_k(2, item="item", sample="sample", dim="item")
-    with pytest.raises(SamplesError, match=r"each of the 1600 items of 'item' has one\..*what is kept"):
+    with pytest.raises(SamplesError, match=r"each of the 1600 items of 'item' has one\..*Kept are 'model' and 'sample'"):
         cube.evalci.pass_at_k(2, item="item")
     with pytest.raises(MethodError, match="'item' is given both as item and as sample"):
         cube.evalci.pass_at_k(2, item="item", sample="item")

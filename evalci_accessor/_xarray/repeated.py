@@ -135,7 +135,7 @@ def _entries(
     naming = Naming(
         score=scores.name, item=[one.name for one in named], sample=", ".join(one.name for one in samples) or None,
         entries="cells", n_groups=n_groups, item_label=ids.label, group_label=cells.group_label,
-        weights=None if weighing is None else weighing.name,
+        weights=None if weighing is None else weighing.name, kept=tuple(map(str, cells.kept)),
     )  # fmt: skip
     return entries, naming
 
