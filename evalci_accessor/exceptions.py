@@ -26,6 +26,7 @@ __all__ = [
     "MixedScaleWarning",
     "NestedClustersWarning",
     "PairingError",
+    "PooledSamplesWarning",
     "RareOutcomeWarning",
     "SamplesError",
     "ScanWarning",
