@@ -16,10 +16,13 @@ from evalci_accessor.exceptions import (
     ClusterError,
     CrossedVarianceWarning,
     DimensionError,
+    InformativeSizeWarning,
     MethodError,
     NestedClustersWarning,
     WeightError,
 )
+from evalci_accessor.stats import clustered
+from evalci_accessor.stats.averaged import averaged_posterior
 from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
 
 pytestmark = pytest.mark.filterwarnings("ignore::evalci_accessor.exceptions.EvalCIWarning")
@@ -306,3 +309,74 @@ def test_data_are_left_as_they_are():
         warnings.simplefilter("ignore")
         rows.evalci.pass_at_k([1, 3], item="item", cluster=["doc", "prompt"], weights="weight", rng=1)
     pd.testing.assert_frame_equal(rows, before)
+
+
+# Several k at once, and several groups
+
+
+def grouped(seed=0):
+    """Groups that differ in rate and in size; in one of them the larger the document, the higher the rate."""
+    rng, parts = np.random.default_rng(seed), []
+    for model, (low, high) in {"a": (0.1, 0.2), "b": (0.5, 0.9), "guarded": (1, 1)}.items():
+        sizes = np.repeat([30, 3], [12, 60]) if model == "guarded" else np.full(12, 4)
+        doc = np.repeat(np.arange(len(sizes)), sizes)
+        passed = rng.random((len(doc), 6)) < rng.uniform(low, high, (len(doc), 1))
+        if model == "guarded":  # large documents pass, but for a sample of one item; of small ones one item of three does
+            passed[360:] = (np.arange(180) % 3 == 0)[:, None]
+            passed[0, 0] = False
+        item = np.repeat(np.arange(len(doc)), 6)
+        parts.append(pd.DataFrame({"model": model, "item": item, "doc": doc[item], "score": passed.ravel().astype(int)}))
+    return pd.concat(parts, ignore_index=True)
+
+
+METHODS = ["auto", "cr1", "cr2", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard", "bootstrap_percentile"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_simultaneous_limits_of_groups(method, alternative):
+    """Each group has its own level, by sup-t on its own clusters, and the limits of cluster_ci at that level."""
+    rows, ks, seed = grouped(), [1, 3], np.random.SeedSequence(9)
+    sides = 2 if alternative == "two-sided" else 1
+    ask = {"method": method, "alternative": alternative, "n_resamples": 999}
+    got = rows.evalci.pass_at_k(ks, item="item", cluster="doc", by="model", rng=seed, **ask)
+    levels = []
+    for model, part in rows.groupby("model"):
+        totals = part.groupby("item").agg(c=("score", "sum"), doc=("doc", "first"))
+        values = np.stack([stats.pass_at_k(totals["c"], 6, k).value for k in ks], axis=1)
+        influence = pd.DataFrame((values - values.mean(axis=0)) / len(values)).groupby(totals["doc"].to_numpy()).sum()
+        every = [pd.DataFrame({"score": v, "doc": totals["doc"].to_numpy()}).evalci for v in values.T]
+        df = np.array([one.cluster_ci("doc", method="cr2")["df"].item() for one in every])
+        block = Block(influence=influence.to_numpy(), contrasts=np.array([[0, -1], [1, -1]]), df=df)
+        levels.append(simultaneous_outside([block], 2 * 0.05 / sides, n_draws=999, seed=seed))
+        mine = got[got["model"] == model]
+        for j, one in enumerate(every):
+            if method == "bootstrap_percentile":  # whose draws are those of both columns
+                continue
+            want = one.cluster_ci("doc", confidence_level=1 - sides * levels[-1], **ask).iloc[0]
+            limits = mine.iloc[j][["simultaneous_low", "simultaneous_high"]].astype(float)
+            assert_allclose(limits, want[["ci_low", "ci_high"]].astype(float), rtol=1e-9, atol=1e-12)
+    assert len(set(levels)) > 1
+    assert (got["simultaneous_low"] <= got["ci_low"]).all()
+    assert (got["simultaneous_high"] >= got["ci_high"]).all()
+
+
+def test_the_guard_widens_simultaneous_limits_too():
+    rows = grouped()
+    with pytest.warns(InformativeSizeWarning):
+        got = rows.evalci.pass_at_k([1, 3], item="item", cluster="doc", by="model", rng=1)
+    alone = rows[rows["model"] == "guarded"].evalci.pass_at_k([1, 3], item="item", cluster="doc", rng=1)
+    limits = ["ci_low", "ci_high", "simultaneous_low", "simultaneous_high"]
+    assert_allclose(got.loc[got["model"] == "guarded", limits], alone[limits], rtol=1e-9)
+
+
+def test_a_second_level_takes_no_second_posterior(monkeypatch):
+    calls = []
+
+    def counted(t, mo):
+        calls.append(t.n_groups)
+        return averaged_posterior(t, mo)
+
+    monkeypatch.setattr(clustered, "averaged_posterior", counted)
+    grouped().evalci.pass_at_k([1, 3], item="item", cluster="doc", by="model", rng=1)
+    assert calls == [6]

@@ -103,7 +103,8 @@ def repeated(
 def _others(data: Frame, taken: set[Any]) -> Iterable[tuple[str, Codes]]:
     """Columns and index levels without a part in the call that hold ids or settings rather than measurements."""
     for name, values in free_columns(data, taken):
-        if pd.api.types.is_float_dtype(values.dtype) and pd.Series(values[:_LOOKED_AT]).nunique() > _SETTINGS:
-            continue
-        with contextlib.suppress(EvalCIError):  # lists or dicts, which are no ids
-            yield name, encode_ids(values, name)
+        with contextlib.suppress(EvalCIError, TypeError):  # lists or dicts, which are no ids
+            first = pd.Series(values[:_LOOKED_AT]).nunique()
+            measured = pd.api.types.is_float_dtype(values.dtype) and first > _SETTINGS
+            if not measured and (len(data) <= _LOOKED_AT or 2 * first <= _LOOKED_AT):  # texts of answers are long to hash
+                yield name, encode_ids(values, name)
