@@ -288,6 +288,25 @@ def test_series_and_cubes_have_the_frames_answer():
     xr.testing.assert_allclose(again, got)
 
 
+def test_dims_that_are_crossed():
+    """Documents and prompts as dims, of which each cell is an item."""
+    rng = np.random.default_rng(8)
+    scores = (rng.random((2, 9, 5, 6)) < rng.beta(1, 1, (2, 9, 5, 1))).astype(int)
+    cube = xr.DataArray(
+        scores, dims=("model", "doc", "prompt", "sample"), name="score",
+        coords={"model": ["a", "b"], "doc": np.arange(9), "prompt": list("pqrst")},
+    )  # fmt: skip
+    ask = {"cluster": ["doc", "prompt"], "rng": 1}
+    with pytest.raises(DimensionError, match=r"'doc', 'prompt' is left of .*item= \(several as a list\)"):
+        cube.evalci.pass_at_k([1, 3], sample="sample", **ask)
+    got = cube.evalci.pass_at_k([1, 3], item=["doc", "prompt"], sample="sample", **ask)
+    rows = cube.to_dataframe().reset_index()
+    want = rows.evalci.pass_at_k([1, 3], item=["doc", "prompt"], by="model", **ask)
+    assert got["estimate"].dims == ("model", "k")
+    for name in ("estimate", "ci_low", "ci_high", "simultaneous_low", "simultaneous_high", "sample_share"):
+        assert_allclose(got[name].values.ravel(), want[name], rtol=1e-10)
+
+
 def test_weights_of_a_cube():
     rows = pd.concat([made(s).assign(model=m) for s, m in enumerate("ab")])
     cube = rows.set_index(["model", "item", "sample"])[["score"]].to_xarray()

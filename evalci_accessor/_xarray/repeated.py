@@ -96,7 +96,8 @@ def _item_dims(
             left = [d for d in array.dims if d in along]
             raise DimensionError(
                 f"Which dim holds the items is not told: {examples(map(repr, left)) or 'none'} is left of "
-                f"{examples(map(repr, array.dims))}. Name it with item=, and that of the samples with sample=; all others are kept."
+                f"{examples(map(repr, array.dims))}. Name it with item= (several as a list), and that of the samples with "
+                "sample=; all others are kept."
             )
     reduced = along | sampled | (clustered if given is None else set())
     if given is not None:
