@@ -42,6 +42,8 @@ REPEATED_COLUMNS = (
     "design_effect", "n_eff", "method", "confidence_level",
 )  # fmt: skip
 
+_ROUNDING = 1e-12  # share of its parts below which a variance, a sum with signs, is none
+
 
 def repeated_columns(
     items: Items, measure: RepeatedMeasure, ks: IntArray, too_few: TooFew, options: RateOptions
@@ -172,7 +174,11 @@ def _block(parts: Mapping[tuple[int, ...], tuple[ClusterTotals, Moments]], g: in
         influences[some][row.reshape(-1), t.group[part] - g * n_k] = mo.r[part]
     if len(influences) == 1:
         return Block(influence=influences[0,], contrasts=contrasts, df=df)
-    covariance = np.sum([-((-1) ** len(some)) * own.T @ own for some, own in influences.items()], axis=0)
+    parts_of = [(-((-1) ** len(some)), own.T @ own) for some, own in influences.items()]
+    covariance = np.sum([sign * part for sign, part in parts_of], axis=0)
+    scale = np.sum([np.diag(part) for _, part in parts_of], axis=0)
+    if (np.diag(covariance) <= _ROUNDING * scale).any():  # no covariance, as it can be with few clusters
+        covariance = np.eye(n_k)
     return Block.from_covariance(covariance, contrasts, df)
 
 

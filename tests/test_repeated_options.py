@@ -288,6 +288,22 @@ def test_series_and_cubes_have_the_frames_answer():
     xr.testing.assert_allclose(again, got)
 
 
+def test_simultaneous_limits_without_a_covariance():
+    """Rates that alternate over documents and prompts: by each alone nothing varies, and by both the sum is negative."""
+    cells = itertools.product(range(12), range(12), range(4))
+    rows = pd.DataFrame(cells, columns=["doc", "prompt", "sample"])
+    rows["score"] = (rows["doc"] + rows["prompt"]) % 2 * (rows["sample"] < 2 + rows["doc"] % 2)
+    got = rows.evalci.pass_at_k([1, 2, 4], item=["doc", "prompt"], cluster=["doc", "prompt"], rng=np.random.SeedSequence(2))
+    unrelated = Block.from_covariance(np.eye(3), np.array([[j, -1] for j in range(3)]), df=11.0)
+    outside = simultaneous_outside([unrelated], 0.05, seed=np.random.SeedSequence(2))
+    assert outside < 0.05 / 2 / 2
+    every = rows.groupby(["doc", "prompt"])["score"].sum().reset_index()
+    for row, k in zip(got.itertuples(), (1, 2, 4), strict=True):
+        items = every.assign(score=stats.pass_at_k(every["score"], 4, k).value)
+        want = items.evalci.cluster_ci(["doc", "prompt"], confidence_level=1 - 2 * outside).iloc[0]
+        assert_allclose([row.simultaneous_low, row.simultaneous_high], [want["ci_low"], want["ci_high"]], rtol=1e-9)
+
+
 def test_dims_that_are_crossed():
     """Documents and prompts as dims, of which each cell is an item."""
     rng = np.random.default_rng(8)

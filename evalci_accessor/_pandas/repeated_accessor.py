@@ -122,7 +122,7 @@ class RepeatedFrameMethods:
         [0, 1], and the rest, ``item_share``, that of items and clusters; nan where an item has fewer than 2k samples, which it
         takes. Samples are independent given their item, and items, or clusters, of each other. The simultaneous limits are
         sup-t, at the level at which pointwise ones hold together; over crossed clusterings the covariance is the sum over all
-        pairs of items that share any id.
+        pairs of items that share any id, and where that is no covariance, as it can be with few clusters, the k count as unrelated.
 
         References
         ----------
