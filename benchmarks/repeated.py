@@ -95,7 +95,7 @@ def law(cell: Cell) -> tuple[float, np.ndarray]:
 def items_of(c: np.ndarray, samples: int, clusters: np.ndarray | None) -> Items:
     """Items with c passes of so many samples each, as the accessors make them of rows."""
     naming = Naming(
-        score="score", item=["item"], sample=None, entries="rows", n_groups=1,
+        score="score", item=["item"], samples=[], entries="rows", n_groups=1,
         item_label=int, group_label=lambda _: "",
     )  # fmt: skip
     coded = None if clusters is None else Codes(codes=clusters, size=int(clusters.max()) + 1, label=int)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST = 0.9  # share of the items that a column must divide, or divide evenly
 _CHANCE = 1e-3  # probability with which a column that was not planned would be as even over the items
-_FEW = 5  # items from which on even halves are no chance
+_FEW = 5  # items below which each must be divided into equal parts
 _NAMED = 50  # values that could be the names of systems
 
 
@@ -79,8 +79,8 @@ def _listed(names: list[str]) -> str:
 def _as_samples(systems: list[Divided], found: list[Divided], slot: IntArray, naming: Naming) -> str:
     """How to say that they are samples of one system all the same."""
     names = [one.name for one in systems]
-    if naming.sample is not None:
-        names.append(naming.sample)
+    if naming.samples:
+        names += naming.samples
     elif not _numbers(slot, systems):
         number = next((one for one in found if one not in systems and _numbers(slot, [*systems, one])), None)
         if number is None:
@@ -106,11 +106,11 @@ def _joint(columns: list[IntArray]) -> tuple[IntArray, int]:
 
 def needed(found: list[Divided]) -> list[Divided]:
     """Columns that name systems, without those that follow from others, in the order of the data."""
+    named = [one for one in found if not is_repeat(one.name)]
+    named = [one for one in named if not one.once] or named
     chosen: list[Divided] = []
     joint, size = np.zeros(0, dtype=np.int64), 1
-    for one in sorted(found, key=lambda one: -one.size):
-        if is_repeat(one.name):
-            continue
+    for one in sorted(named, key=lambda one: -one.size):
         codes, more = _joint([joint, one.ids]) if chosen else (one.ids, one.size)
         if more > size:
             chosen.append(one)
@@ -152,9 +152,9 @@ def _divided(name: str, ids: Codes, slot: IntArray, rows: IntArray, *, numbered:
     if once:
         if numbered or not even or size > _NAMED or is_repeat(name) or not _are_names(labels):
             return None
-    elif not even:
-        halves = several & (least == most) & (least > 1) & (values > 1)
-        if several.sum() < _FEW or halves.sum() < _MOST * several.sum():
+    else:
+        alike = np.mean(((least == most) & (least > 1) & (values > 1))[several])  # items divided into equal parts
+        if alike < (1 if several.sum() < _FEW else _MOST) and not (even and several.sum() >= _FEW):
             return None
     return Divided(name=name, size=size, shown=" and ".join(map(repr, labels[:2])), once=once, ids=value)
 

@@ -39,7 +39,9 @@ class Naming:
     score : str
     item : list of str
         The columns or dims that make the item's id together.
-    sample, weights : str or None
+    samples : list of str
+        What numbers the samples together.
+    weights : str or None
     entries : str
         What one score is, in the plural: "rows" or "cells".
     n_groups : int
@@ -53,7 +55,7 @@ class Naming:
 
     score: str
     item: list[str]
-    sample: str | None
+    samples: list[str]
     entries: str
     n_groups: int
     item_label: Callable[[int], Any]
@@ -65,6 +67,11 @@ class Naming:
     def key(self) -> str:
         """The item's name, or names, as one."""
         return ", ".join(self.item)
+
+    @property
+    def sample(self) -> str | None:
+        """The name of the samples' number, or names, as one."""
+        return ", ".join(self.samples) or None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -112,6 +112,24 @@ def test_unequal_samples_of_the_systems():
     assert "by='model'" in told(pd.concat([first, second.assign(item=second["item"] + 10)]))
 
 
+def test_few_items():
+    """Equal parts of each of them are told; that two items have as many of something is a chance."""
+    assert "by='model'" in told(rows_of(3))
+    rows = rows_of(2, 8, ["a"]).drop(columns=["model", "sample"])
+    rows["reason"] = ["x"] * 3 + ["y"] * 5 + ["x", "y"] * 2 + ["x"] + ["y"] * 3
+    assert rows.groupby("item")["reason"].value_counts().unstack().to_numpy().tolist() == [[3, 5], [3, 5]]
+    assert not told(rows)
+
+
+def test_prompts_of_each_system():
+    """Where a text tells the samples apart, once each, the system is still what is named."""
+    rows = rows_of(n=2)
+    rows["prompt"] = rows["model"] + rows["sample"].map({0: " briefly", 1: " at length"})
+    assert told(rows).startswith("'model' is not named")
+    assert "sample=['model', 'sample']" in told(rows)
+    assert "sample=['model', 'prompt', 'sample']" in told(rows, sample=["prompt", "sample"])
+
+
 def test_one_sample_of_each_system():
     """It could be the number of the sample; that it is none is told by names that differ by more than a number."""
     rows = rows_of(n=1).drop(columns="sample")

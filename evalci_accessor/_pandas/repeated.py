@@ -79,7 +79,7 @@ def repeated(
     )  # fmt: skip
     clusterings = [Clustering(name=one.name, coded=encode(one.values, one.name)) for one in clusters]
     naming = Naming(
-        score=scores.name, item=[one.name for one in named], sample=", ".join(one.name for one in samples) or None,
+        score=scores.name, item=[one.name for one in named], samples=[one.name for one in samples],
         entries="rows", n_groups=rows.n_groups, item_label=ids.label, group_label=rows.group_label,
         weights=None if weighing is None else weighing.name,
     )  # fmt: skip

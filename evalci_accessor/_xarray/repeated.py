@@ -134,7 +134,7 @@ def _entries(
         others=lambda: _others(data, cells, {scores.name, *(one.name for one in (*named, *samples))}),
     )  # fmt: skip
     naming = Naming(
-        score=scores.name, item=[one.name for one in named], sample=", ".join(one.name for one in samples) or None,
+        score=scores.name, item=[one.name for one in named], samples=[one.name for one in samples],
         entries="cells", n_groups=n_groups, item_label=ids.label, group_label=cells.group_label,
         weights=None if weighing is None else weighing.name, kept=tuple(map(str, cells.kept)),
     )  # fmt: skip
