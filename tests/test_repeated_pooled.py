@@ -182,6 +182,18 @@ def test_outcomes_are_none():
     assert seen <= 2
 
 
+def test_many_rows():
+    """Texts and measurements are not looked at beyond the first rows; what has few values is."""
+    rows = rows_of(150, 10)
+    rng = np.random.default_rng(3)
+    rows["answer"], rows["seconds"] = [f"It is {i}." for i in range(len(rows))], rng.random(len(rows))
+    rows["temperature"] = rows["model"].map({"a": 0.2, "b": 0.8})
+    for order in (rows, rows.sample(frac=1, random_state=1)):
+        assert "by='model'" in told(order)
+        assert "by='temperature'" in told(order.drop(columns="model"))
+        assert not told(order, by="model")
+
+
 def test_columns_with_missing_ids_are_none():
     rows = rows_of()
     rows["guard"] = np.where(rows["model"] == "a", None, "flagged")
@@ -217,6 +229,7 @@ def test_series_and_cubes():
         with pytest.raises(SamplesError, match="'model' tells them apart: leave it out of what is reduced"):
             one.evalci.pass_at_k(2, item="item", sample="sample", dim=...)
     assert "'model'" in told(cube.drop_vars("model"), dim=...)  # a dim without labels
+    assert "'model'" in told(cube.assign_coords(model=[0.2, 0.8]), dim=...)  # a temperature, say
     long = xr.Dataset.from_dataframe(rows).rename(index="row").set_coords(["model", "item", "sample"])
     assert "'model'" in told(long)
     assert not told(long, sample=["model", "sample"])
