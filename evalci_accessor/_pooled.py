@@ -60,7 +60,7 @@ def pooled_words(kept: Entries, slot: IntArray, naming: Naming) -> str:
             f"sample={found[0].name!r} to see which share a number."
         )
     names = [one.name for one in systems]
-    are = "are" if len(names) > 1 else "is"
+    are, they = ("are", "they are") if len(names) > 1 else ("is", "it is")
     values = "; ".join(f"{one.size} values, as {one.shown}" for one in systems)
     keep = f"by={_listed(names)}"
     if naming.entries == "cells":
@@ -68,7 +68,8 @@ def pooled_words(kept: Entries, slot: IntArray, naming: Naming) -> str:
     return (
         f"{' and '.join(map(repr, names))} {are} not named in the call and divide{'' if len(names) > 1 else 's'} the samples of "
         f"nearly every item of {naming.key!r} evenly ({values}), as a model or a prompt would. All count as samples of one "
-        f"system, so that the result is that of a mix. To keep them apart: {keep}. {_as_samples(systems, found, slot, naming)}"
+        f"system, so that the result is that of a mix. To keep them apart: {keep}, or item={[*naming.item, *names]!r} if {they} "
+        f"part of the item's id. {_as_samples(systems, found, slot, naming)}"
     )
 
 

@@ -47,7 +47,8 @@ def test_forgotten_by_is_told_with_both_ways_out():
     rows = rows_of()
     match = (
         r"^'model' is not named in the call and divides the samples of nearly every item of 'item' evenly \(2 values, as 'a' and "
-        r"'b'\).* result is that of a mix\. To keep them apart: by='model'\. .*: sample=\['model', 'sample'\]\.$"
+        r"'b'\).* result is that of a mix\. To keep them apart: by='model', or "
+        r"item=\['item', 'model'\] if it is part of the item's id\. .*: sample=\['model', 'sample'\]\.$"
     )
     with pytest.warns(PooledSamplesWarning, match=match) as found:
         pooled = rows.evalci.pass_at_k(2, item="item")
@@ -64,7 +65,7 @@ def test_forgotten_by_is_told_with_both_ways_out():
 def test_samples_that_go_on_from_one_system_to_the_next():
     rows = rows_of()
     rows["sample"] += 6 * (rows["model"] == "b")
-    match = r"by='model'\. .* sample=\['model', 'sample'\]"
+    match = r"by='model', .* sample=\['model', 'sample'\]"
     with pytest.warns(PooledSamplesWarning, match=match):
         rows.evalci.pass_at_k(2, item="item", sample="sample")
     assert not told(rows, sample=["model", "sample"])
@@ -134,7 +135,7 @@ def test_one_sample_of_each_system():
     """It could be the number of the sample; that it is none is told by names that differ by more than a number."""
     rows = rows_of(n=1).drop(columns="sample")
     match = (
-        r"\(2 values, as 'a' and 'b'\).* by='model'\. If they number samples of one system all the same: sample='model'\."
+        r"\(2 values, as 'a' and 'b'\).* by='model', .* If they number samples of one system all the same: sample='model'\."
     )
     with pytest.warns(PooledSamplesWarning, match=match):
         rows.evalci.pass_at_k(2, item="item")
@@ -209,6 +210,7 @@ def test_real_data(data_dir):
     assert not told(tau, item="task_id", score="reward")
     bbh = pd.read_csv(data_dir / "bbh_codex_cot_direct.csv")  # two modes, one answer each
     assert "by='mode'" in told(bbh, item=["task", "item"], cluster="task", score="correct")
+    assert "item=['item', 'task'] if it is part of the item's id" in told(bbh, by="mode", score="correct")
     gsm = pd.read_csv(data_dir / "gsm_symbolic_en_da.csv")
     assert "by=['model', 'lang']" in told(gsm, item="template", score="correct")
     assert not told(gsm, item="template", score="correct", by=["model", "lang"])
