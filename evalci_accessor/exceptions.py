@@ -26,6 +26,7 @@ __all__ = [
     "MixedScaleWarning",
     "NestedClustersWarning",
     "PairingError",
+    "PooledSamplesWarning",
     "RareOutcomeWarning",
     "SamplesError",
     "ScanWarning",
@@ -180,6 +181,10 @@ class SharedKeyWarning(EvalCIWarning):
 
 class FewDiscordantWarning(EvalCIWarning):
     """So few items on which the systems differ that the data say little about which is better."""
+
+
+class PooledSamplesWarning(EvalCIWarning):
+    """A column that the call does not name divides the samples of the items, as a model would that by= forgot."""
 
 
 class TooFewSamplesWarning(EvalCIWarning):
