@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from evalci_accessor._entries import Entries
 from evalci_accessor._ids import encode, group_rows
 from evalci_accessor._options import RateOptions
 from evalci_accessor._pairing import encode_ids, item_key, refuse_same_part
-from evalci_accessor._pandas.columns import Frame, clusterings_of, columns_of, find, listed
+from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, columns_of, find, listed
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._repeated import REPEATED_COLUMNS, one_clustering, repeated_columns
-from evalci_accessor._repeats import Naming, gather
+from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._scores import to_float
 from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor._warn import plain
@@ -42,28 +43,59 @@ def repeated(
 ) -> pd.DataFrame:
     """What k samples of an item would score, as the accessor's methods of the measures' names."""
     ks = np.atleast_1d(check_ks(k)).ravel()
-    items, given = listed(data, item), listed(data, by)
+    roles = Roles(item=item, cluster=cluster, sample=sample, score=score, by=by)
+    rows, key_values, items = read_items(
+        data, roles, reserved=("k", *REPEATED_COLUMNS), nested=nested, nan_policy=nan_policy,
+        check=lambda clusters: one_clustering(clusters, measure),
+    )  # fmt: skip
+    columns = repeated_columns(items, measure, ks, too_few, options)
+    return tidy_along(rows, key_values, "k", ks, columns)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Roles:
+    """What the caller named: labels, arrays, or lists of these."""
+
+    item: Any
+    cluster: Any
+    sample: Any
+    score: Any
+    by: Any
+
+
+def read_items(
+    data: Frame,
+    roles: Roles,
+    *,
+    reserved: tuple[str, ...],
+    check: Callable[[list[Column]], object],
+    nested: bool,
+    nan_policy: NanPolicy,
+) -> tuple[Rows, dict[Hashable, pd.Series], Items]:
+    """The groups, their keys, and the items with their samples; ``check`` refuses clusterings that do not fit."""
+    items, given = listed(data, roles.item), listed(data, roles.by)
     if not items:
         raise MethodError("item= names nothing; name what tells the items apart, whose samples repeat.")
     parts = {
         "factor": [],
         "weights": [],
         "item": items,
-        "cluster": listed(data, cluster),
-        "sample": [sample],
-        "score": [score],
+        "cluster": listed(data, roles.cluster),
+        "sample": [roles.sample],
+        "score": [roles.score],
     }
     parts["by"] = given
     refuse_same_part({part: [name for name in names if isinstance(name, (str, int))] for part, names in parts.items()})
-    scores, named = find(data, score, "score"), [find(data, spec, "item") for spec in items]
+    scores, named = find(data, roles.score, "score"), [find(data, spec, "item") for spec in items]
     keys = [find(data, spec, "by") for spec in given]
-    clusters = one_clustering([] if cluster is None else clusterings_of(data, cluster, score), measure)
-    samples = None if sample is None else find(data, sample, "sample")
+    clusterings = [] if roles.cluster is None else clusterings_of(data, roles.cluster, roles.score)
+    check(clusterings)
+    clusters = clusterings[0] if clusterings else None
+    samples = None if roles.sample is None else find(data, roles.sample, "sample")
     rows = Rows(
         scores=np.zeros(0), keep=None, keys=keys, weights=None, score_range=(np.nan, np.nan), binary=True, missing=None,
         groups=group_rows([key.values for key in keys], [key.name for key in keys]) if keys else None,
     )  # fmt: skip
-    reserved = ("k", *REPEATED_COLUMNS)
     key_values = key_columns(rows, reserved)
     # What by= names is the same within a row of the answer, so no items share it there.
     within = [one for one in named if one.label not in [key.label for key in keys]]
@@ -87,11 +119,19 @@ def repeated(
         samples=None if samples is None else encode_ids(samples.values, samples.name),
         where=lambda row: f"row {plain(data.index[row])!r}", others=lambda: _others(data, taken),
     )  # fmt: skip
-    found = gather(entries, naming, nan_policy, nested=nested)
-    columns = repeated_columns(found, measure, ks, too_few, options)
-    repeats = np.repeat(np.arange(rows.n_groups), len(ks))
-    spread = {label: values.iloc[repeats].reset_index(drop=True) for label, values in key_values.items()}
-    return tidy(spread, {"k": np.tile(ks, rows.n_groups)} | columns, rows.n_groups * len(ks))
+    return rows, key_values, gather(entries, naming, nan_policy, nested=nested)
+
+
+def tidy_along(rows: Rows, keys: dict[Hashable, pd.Series], name: str, labels: Any, columns: dict[str, Any]) -> pd.DataFrame:
+    """A row for each key and label; columns are of shape (H, L), or (H, 1) where the labels share a value."""
+    shape = (rows.n_groups, len(labels))
+    repeats = np.repeat(np.arange(rows.n_groups), len(labels))
+    spread = {label: values.iloc[repeats].reset_index(drop=True) for label, values in keys.items()}
+    full = {
+        column: np.broadcast_to(values, shape).ravel() if isinstance(values, np.ndarray) else values
+        for column, values in columns.items()
+    }
+    return tidy(spread, {name: np.tile(labels, rows.n_groups)} | full, rows.n_groups * len(labels))
 
 
 def _others(data: Frame, taken: set[Any]) -> Iterable[tuple[str, IntArray]]:
