@@ -140,7 +140,7 @@ def best_counts(found: ComponentsResult, costs: Mapping[str, float] | None = Non
 
     References
     ----------
-    .. [1] Cochran, W. G. (1977). Sampling Techniques, 3rd ed., section 10.6. Wiley.
+    .. [1] Cochran, W. G. (1977). Sampling Techniques, 3rd ed., sections 10.6 and 10.8. Wiley.
     .. [2] Snijders, T. A. B. and Bosker, R. J. (1993). Standard errors and sample sizes for two-level research. Journal of
        Educational Statistics 18, 237-259. https://doi.org/10.3102/10769986018003237
 
