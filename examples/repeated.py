@@ -25,7 +25,7 @@ def main() -> None:
     found = df.evalci.variance_components(
         item="item", cluster="repo_id", sample="sample", by="model", costs={"item": 50, "cluster": 400}
     )
-    print("\nWhat the noise of the mean is made of, and what more of each buys, if a task costs 50 calls and a repository 400:")
+    print("\nWhat the noise is made of, and what more of each buys (a task costs 50 calls, a repository 400)")
     print(found[["model", "source", "share", "count", "std_error_doubled", "gain", "best"]].round(3).to_string(index=False))
 
 
