@@ -187,6 +187,19 @@ def test_cruxeval(data_dir):
     assert (got["share"][got["source"] == "sample"] < 0.03).all()  # ten samples were more than enough
 
 
+def test_two_samples_foretell_ten(data_dir):
+    rows = pd.read_csv(data_dir / "cruxeval_codellama7b.csv")
+    for _, part in rows.groupby("task"):
+        c = part.pivot(index="problem", columns="sample", values="passed").to_numpy()
+        # The file has like samples of a problem side by side, so neighbours are no random pair.
+        c = np.random.default_rng(0).permuted(c, axis=1)
+        pairs = [stats.variance_components(c[:, j : j + 2].sum(axis=1), 2) for j in range(0, 10, 2)]
+        ahead = [float(stats.projected_error(pair, samples=10)) for pair in pairs]
+        came = c.mean(axis=1).std(ddof=1) / np.sqrt(len(c))
+        assert_allclose(np.mean(ahead), came, rtol=0.005)
+        assert np.mean([pair.std_error for pair in pairs]) > 1.025 * came  # what there was to foretell
+
+
 def test_taubench(data_dir):
     rows = pd.read_csv(data_dir / "taubench_airline.csv")
     ask = {"item": "task_id", "sample": "trial", "score": "reward"}
