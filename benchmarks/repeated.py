@@ -27,6 +27,8 @@ import numpy as np
 import pandas as pd
 import simulation
 
+from evalci_accessor._crossing import Clustering
+from evalci_accessor._ids import Codes
 from evalci_accessor._options import RateOptions
 from evalci_accessor._repeated import repeated_columns
 from evalci_accessor._repeats import Items, Naming
@@ -90,12 +92,14 @@ def law(cell: Cell) -> tuple[float, np.ndarray]:
 def items_of(c: np.ndarray, samples: int, clusters: np.ndarray | None) -> Items:
     """Items with c passes of so many samples each, as the accessors make them of rows."""
     naming = Naming(
-        score="score", item=["item"], cluster=None if clusters is None else "cluster", sample=None, entries="rows", n_groups=1,
-        item_label=int, cluster_label=int, group_label=lambda _: "",
+        score="score", item=["item"], sample=None, entries="rows", n_groups=1,
+        item_label=int, group_label=lambda _: "",
     )  # fmt: skip
+    coded = None if clusters is None else Codes(codes=clusters, size=int(clusters.max()) + 1, label=int)
+    found = [] if coded is None else [Clustering(name="cluster", coded=coded)]
     return Items(
-        groups=np.zeros(len(c), dtype=np.int64), n=np.full(len(c), samples), clusters=clusters, label=int, words=str,
-        scores=(np.arange(samples) < c[:, None]).astype(float).ravel(), naming=naming,
+        groups=np.zeros(len(c), dtype=np.int64), n=np.full(len(c), samples), label=int, words=str, weights=None,
+        scores=(np.arange(samples) < c[:, None]).astype(float).ravel(), naming=naming, clusterings=found,
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,24 +33,18 @@ _COMPONENTS = ("between_clusters", "between_items", "within_items")
 
 def sources_of(items: Items) -> tuple[str, ...]:
     """What the rows of the answer are, from the coarsest."""
-    return SOURCES[1:] if items.clusters is None else SOURCES
+    return SOURCES if items.clusterings else SOURCES[1:]
 
 
-def check_split(clusters: Sequence[Any], options: SplitOptions) -> None:
+def check_split(options: SplitOptions) -> None:
     """Refuse what can be told to be wrong before the scores are looked at."""
     check_level(options.confidence_level)
-    if len(clusters) > 1:
-        raise ex.MethodError(
-            f"variance_components splits by one clustering, and cluster= names {len(clusters)}: "
-            f"{examples(repr(one.name) for one in clusters)}. Ask for one at a time; which matters most is told by "
-            "design_effect(cluster=[...])."
-        )
-    if check_costs(options.costs)[0] > 0 and not clusters:
-        raise ex.MethodError("costs name the cost of a cluster, and no cluster= is named; name what the items share.")
+    check_costs(options.costs)
 
 
 def component_columns(items: Items, options: SplitOptions) -> dict[str, Any]:
     """The fixed columns of the answer: arrays of shape (H, S), or (H, 1) where all sources of a group share a value."""
+    _refuse_clusterings(items, options)
     _refuse_single_samples(items)
     all_held = np.ones((len(items.n), 1), dtype=bool)
     refuse_lone_items(items, all_held)
@@ -63,14 +56,14 @@ def component_columns(items: Items, options: SplitOptions) -> dict[str, Any]:
     ends = np.concatenate([[0], np.cumsum(items.n)])
     rows = [_row(items, slice(int(a), int(b)), ends, options) for a, b in itertools.pairwise(starts)]
     mo = moments(sample.totals)
-    _warn(sample, mo, options)
+    _warn(sample, mo, options, items.pooled)
     first = len(SOURCES) - len(sources_of(items))
     out: dict[str, Any] = {}
     for name, value in _empty().items():
         shape = (n_groups, len(SOURCES) - first) if np.ndim(value) else (n_groups, 1)
         out[name] = np.array([row[name][first:] if np.ndim(value) else row[name] for row in rows]).reshape(shape)
     out |= {name: values for name, values in sample_counts(items, all_held).items() if name != "n_omitted"}
-    out |= {"cluster": items.naming.cluster or "", "confidence_level": float(options.confidence_level)}
+    out |= {"cluster": "" if sample.alone else sample.cluster, "confidence_level": float(options.confidence_level)}
     return {name: out[name] for name in COMPONENT_COLUMNS}
 
 
@@ -99,7 +92,7 @@ def _split(items: Items, part: slice, scores: FloatArray, confidence_level: floa
     item = np.repeat(np.arange(len(n)), n)
     s, ss = (np.bincount(item, weights=(scores - least) ** power) for power in (1, 2))
     found = variance_components(
-        s, n, ss, cluster=None if items.clusters is None else items.clusters[part],
+        s, n, ss, cluster=items.clusterings[0].coded.codes[part] if items.clusterings else None,
         confidence_level=confidence_level,
     )  # fmt: skip
     return found, least
@@ -111,6 +104,17 @@ def _empty() -> dict[str, Any]:
     single = dict.fromkeys(("estimate", "std_error", "cost"), np.nan)
     several = [name for name in COMPONENT_COLUMNS[2:14] if name not in ("cost", "best")]
     return whole | single | {name: np.full(3, np.nan) for name in several}
+
+
+def _refuse_clusterings(items: Items, options: SplitOptions) -> None:
+    names = [one.name for one in items.clusterings]
+    if len(names) > 1:
+        raise ex.MethodError(
+            f"variance_components splits by one clustering, and cluster= names {len(names)}: {examples(map(repr, names))}. Ask "
+            "for one at a time; which matters most is told by design_effect(cluster=[...])."
+        )
+    if check_costs(options.costs)[0] > 0 and not names:
+        raise ex.MethodError("costs name the cost of a cluster, and no cluster= is named; name what the items share.")
 
 
 def _refuse_single_samples(items: Items) -> None:
@@ -132,7 +136,7 @@ def _refuse_single_samples(items: Items) -> None:
     )
 
 
-def _warn(sample: Sample, mo: Moments, options: SplitOptions) -> None:
+def _warn(sample: Sample, mo: Moments, options: SplitOptions, pooled: str) -> None:
     cr1 = RateOptions(
         method="cr1",
         df="auto",
@@ -142,6 +146,8 @@ def _warn(sample: Sample, mo: Moments, options: SplitOptions) -> None:
         rng=None,
     )
     result = rate(sample.totals, mo=mo, method=cr1.method, confidence_level=cr1.confidence_level)
+    if pooled:
+        warn(pooled, ex.PooledSamplesWarning)
     warn_sentinel(sample.sentinel, sample.score_range[1])
     warn_units(sample, mo, result, cr1, tail(cr1.confidence_level, cr1.alternative))
     effective = np.ravel(mo.effective_clusters)

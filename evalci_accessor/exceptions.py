@@ -181,5 +181,9 @@ class FewDiscordantWarning(EvalCIWarning):
     """So few items on which the systems differ that the data say little about which is better."""
 
 
+class PooledSamplesWarning(EvalCIWarning):
+    """A column that the call does not name divides the samples of the items, as a model would that by= forgot."""
+
+
 class TooFewSamplesWarning(EvalCIWarning):
     """Items with fewer samples than asked for were left out at the caller's request."""

@@ -482,14 +482,12 @@ def test_names_that_do_not_fit(code):
         code.evalci.pass_at_k(1, item=[])
     with pytest.raises(MethodError, match="'score' is given both as score and as item"):
         code.evalci.pass_at_k(1, item="score")
-    with pytest.raises(MethodError, match="pass_at_k takes one clustering, and cluster= names 2"):
-        code.evalci.pass_at_k(1, item="item", cluster=["repo_id", "sample"])
     with pytest.raises(ColumnNotFoundError, match="Did you mean 'item'"):
         code.evalci.pass_at_k(1, item="items")
     with pytest.warns(SharedKeyWarning):
         code.assign(item=code["item"] % 4).query("model == 'atlas'").evalci.pass_at_k(1, item=["repo_id", "item"])
     with pytest.warns(SingletonClusterWarning):
-        code.evalci.pass_at_k(1, item="item", cluster="item")
+        code.evalci.pass_at_k(1, item="item", cluster="item", by="model")
 
 
 # What is promised

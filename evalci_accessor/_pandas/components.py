@@ -27,8 +27,9 @@ def variance_components(
     options: SplitOptions,
 ) -> pd.DataFrame:
     """Variance between clusters, items and samples, as the accessor's method of this name."""
+    check_split(options)
     rows, keys, items = read_items(
         data, Roles(item=item, cluster=cluster, sample=sample, score=score, by=by), nested=nested, nan_policy=nan_policy,
-        reserved=("source", *COMPONENT_COLUMNS), check=lambda clusters: check_split(clusters, options),
+        reserved=("source", *COMPONENT_COLUMNS),
     )  # fmt: skip
     return tidy_along(rows, keys, "source", np.array(sources_of(items)), component_columns(items, options))

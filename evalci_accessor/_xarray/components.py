@@ -27,9 +27,9 @@ def variance_components(
     options: SplitOptions,
 ) -> xr.Dataset:
     """Variance between clusters, items and samples, as the accessor's method of this name."""
+    check_split(options)
     cells, items = read_items(
         data, Roles(item=item, cluster=cluster, sample=sample, score=score, dim=dim), nested=nested, nan_policy=nan_policy,
-        check=lambda clusters: check_split(clusters, options),
     )  # fmt: skip
     columns = component_columns(items, options)
     return wrap_along(cells, "source", np.array(sources_of(items)), columns, ("source", *COMPONENT_COLUMNS))
