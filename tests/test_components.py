@@ -386,8 +386,9 @@ def test_other_bad_input(code):
         rows.assign(score="C").evalci.variance_components(**ASK)
     with pytest.raises(ColumnNotFoundError, match="Did you mean 'item'"):
         rows.evalci.variance_components(item="itm")
-    with pytest.raises(MethodError, match=r"one clustering, and cluster= names 2: 'repo_id', 'model'"):
-        code.evalci.variance_components(item="item", cluster=["repo_id", "model"])
+    code["language"] = code["item"] % 3
+    with pytest.raises(MethodError, match=r"one clustering, and cluster= names 2: '.*', '.*'\. Ask for one at a time"):
+        code.evalci.variance_components(item="item", cluster=["repo_id", "language"], by="model")
     with pytest.raises(MethodError, match=r"the cost of a cluster, and no cluster= is named"):
         rows.evalci.variance_components(item="item", costs={"cluster": 5})
     with pytest.raises(MethodError, match=r"these name 'docs'"):
