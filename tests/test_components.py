@@ -25,6 +25,7 @@ from evalci_accessor.exceptions import (
     MissingClusterError,
     MissingScoreError,
     MissingScoreWarning,
+    PooledSamplesWarning,
     SamplesError,
     ScoreTypeError,
     SentinelScoreWarning,
@@ -342,6 +343,10 @@ def test_other_warnings():
     with pytest.warns(EvalCIWarning) as found:
         made(n_clusters=8).evalci.variance_components(**ASK)
     assert {one.filename for one in found} == {__file__}
+
+
+def test_systems_that_are_pooled(code):
+    told(PooledSamplesWarning, "model", code.evalci.variance_components, item="item", cluster="repo_id")
 
 
 def test_a_group_without_scores():

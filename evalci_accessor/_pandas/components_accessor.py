@@ -90,6 +90,8 @@ class ComponentsFrameMethods:
             Each cluster holds one item, so that the two cannot be told apart: the row of the clusters is nan.
         DominantClusterWarning, RareOutcomeWarning, DegenerateRateWarning, SentinelScoreWarning, MissingScoreWarning
             As `cluster_ci` of the items' means.
+        PooledSamplesWarning
+            As in `pass_at_k`.
 
         See Also
         --------
