@@ -55,14 +55,14 @@ def repeated_columns(
         _refuse_graded(items, measure)
     _refuse_few(items, ks, too_few)
     held = items.n[:, None] >= ks
-    _refuse_lone_items(items, held)
+    refuse_lone_items(items, held)
     seed = seed_sequence(options.rng)
     options = dataclasses.replace(options, rng=seed)
     if measure == "best_of_k":
         value, variance = best_values(items.scores, items.n, ks)
     else:
         value, variance = passed_values(measure, items.sums.astype(np.int64), items.n, ks)
-    sample = _sample_of(items, value, held, ks)
+    sample = sample_of(items, value, held, ks)
     if items.pooled:
         warn(items.pooled, PooledSamplesWarning)
     _warn_few(items, held, ks)
@@ -72,7 +72,7 @@ def repeated_columns(
     result = estimate(sample, options, posterior)
     low, high = _band(sample, mo, result, options, outside, posterior, seed)
     out: dict[str, Any] = {name: getattr(result, name) for name in REPEATED_COLUMNS if hasattr(result, name)}
-    out |= _counts(items, held) | _shares(items, held, variance, sample, mo)
+    out |= sample_counts(items, held) | _shares(items, held, variance, sample, mo)
     out |= {
         "measure": measure, "simultaneous_low": low, "simultaneous_high": high, "n_items": result.n,
         "cluster": "" if sample.alone else sample.cluster,
@@ -80,7 +80,7 @@ def repeated_columns(
     return {name: out[name] for name in REPEATED_COLUMNS}
 
 
-def _sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sample:
+def sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sample:
     """Each item's value as one score, in a group for each group and k."""
     naming, n_k = items.naming, len(ks)
     shape = (naming.n_groups, n_k)
@@ -182,7 +182,7 @@ def _block(parts: Mapping[tuple[int, ...], tuple[ClusterTotals, Moments]], g: in
     return Block.from_covariance(covariance, contrasts, df)
 
 
-def _counts(items: Items, held: Any) -> dict[str, Any]:
+def sample_counts(items: Items, held: Any) -> dict[str, Any]:
     """How many items were left out for each k, and how many samples the others have."""
     n_groups, n_k = items.naming.n_groups, held.shape[1]
     out: dict[str, Any] = {
@@ -249,7 +249,7 @@ def _refuse_few(items: Items, ks: IntArray, too_few: TooFew) -> None:
         )
 
 
-def _refuse_lone_items(items: Items, held: Any) -> None:
+def refuse_lone_items(items: Items, held: Any) -> None:
     """A single item, of which nobody named a cluster."""
     if items.clusterings:
         return

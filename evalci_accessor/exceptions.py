@@ -112,7 +112,7 @@ class EvalCIWarning(UserWarning):
 
 
 class FewClustersWarning(EvalCIWarning):
-    """So few effective clusters that the interval leans on the prior of the ICC."""
+    """So few effective clusters that intervals lean on the prior of the ICC, or variances between them are told badly."""
 
 
 class DominantClusterWarning(EvalCIWarning):

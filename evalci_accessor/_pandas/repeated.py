@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from evalci_accessor._pandas.columns import Frame, clusterings_of, find, free_co
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._repeated import REPEATED_COLUMNS, repeated_columns
-from evalci_accessor._repeats import Naming, gather
+from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._scores import to_float, weights_to_float
 from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor._warn import plain
@@ -47,29 +48,52 @@ def repeated(
 ) -> pd.DataFrame:
     """What k samples of an item would score, as the accessor's methods of the measures' names."""
     ks = np.atleast_1d(check_ks(k)).ravel()
-    items, given = listed(data, item), listed(data, by)
+    roles = Roles(item=item, cluster=cluster, sample=sample, score=score, by=by, weights=weights)
+    rows, key_values, items = read_items(
+        data, roles, reserved=("k", *REPEATED_COLUMNS), nested=nested, nan_policy=nan_policy
+    )
+    columns = repeated_columns(items, measure, ks, too_few, options)
+    return tidy_along(rows, key_values, "k", ks, columns)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Roles:
+    """What the caller named: labels, arrays, or lists of these."""
+
+    item: Any
+    cluster: Any
+    sample: Any
+    score: Any
+    by: Any
+    weights: Any = None
+
+
+def read_items(
+    data: Frame, roles: Roles, *, reserved: tuple[str, ...], nested: bool, nan_policy: NanPolicy
+) -> tuple[Rows, dict[Hashable, pd.Series], Items]:
+    """The groups, their keys, and the items with their samples."""
+    items, given = listed(data, roles.item), listed(data, roles.by)
     if not items:
         raise MethodError("item= names nothing; name what tells the items apart, whose samples repeat.")
     parts = {
         "factor": [],
-        "weights": [weights],
+        "weights": [roles.weights],
         "item": items,
-        "cluster": listed(data, cluster),
-        "sample": listed(data, sample),
-        "score": [score],
+        "cluster": listed(data, roles.cluster),
+        "sample": listed(data, roles.sample),
+        "score": [roles.score],
     }
     parts["by"] = given
     refuse_same_part({part: [name for name in names if isinstance(name, (str, int))] for part, names in parts.items()})
-    scores, named = find(data, score, "score"), [find(data, spec, "item") for spec in items]
+    scores, named = find(data, roles.score, "score"), [find(data, spec, "item") for spec in items]
     keys = [find(data, spec, "by") for spec in given]
-    clusters = [] if cluster is None else clusterings_of(data, cluster, score)
-    samples = [find(data, spec, "sample") for spec in listed(data, sample)]
-    weighing = None if weights is None else find(data, weights, "weights")
+    clusters = [] if roles.cluster is None else clusterings_of(data, roles.cluster, roles.score)
+    samples = [find(data, spec, "sample") for spec in listed(data, roles.sample)]
+    weighing = None if roles.weights is None else find(data, roles.weights, "weights")
     rows = Rows(
         scores=np.zeros(0), keep=None, keys=keys, weights=None, score_range=(np.nan, np.nan), binary=True, missing=None,
         groups=group_rows([key.values for key in keys], [key.name for key in keys]) if keys else None,
     )  # fmt: skip
-    reserved = ("k", *REPEATED_COLUMNS)
     key_values = key_columns(rows, reserved)
     # What by= names is the same within a row of the answer, so no items share it there.
     within = [one for one in named if one.label not in [key.label for key in keys]]
@@ -93,11 +117,19 @@ def repeated(
         samples=join_key([encode_ids(one.values, one.name) for one in samples]) if samples else None,
         where=lambda row: f"row {plain(data.index[row])!r}", others=lambda: _others(data, taken),
     )  # fmt: skip
-    found = gather(entries, naming, ordered(clusterings), nan_policy, nested=nested)
-    columns = repeated_columns(found, measure, ks, too_few, options)
-    repeats = np.repeat(np.arange(rows.n_groups), len(ks))
-    spread = {label: values.iloc[repeats].reset_index(drop=True) for label, values in key_values.items()}
-    return tidy(spread, {"k": np.tile(ks, rows.n_groups)} | columns, rows.n_groups * len(ks))
+    return rows, key_values, gather(entries, naming, ordered(clusterings), nan_policy, nested=nested)
+
+
+def tidy_along(rows: Rows, keys: dict[Hashable, pd.Series], name: str, labels: Any, columns: dict[str, Any]) -> pd.DataFrame:
+    """A row for each key and label; columns are of shape (H, L), or (H, 1) where the labels share a value."""
+    shape = (rows.n_groups, len(labels))
+    repeats = np.repeat(np.arange(rows.n_groups), len(labels))
+    spread = {label: values.iloc[repeats].reset_index(drop=True) for label, values in keys.items()}
+    full = {
+        column: np.broadcast_to(values, shape).ravel() if isinstance(values, np.ndarray) else values
+        for column, values in columns.items()
+    }
+    return tidy(spread, {name: np.tile(labels, rows.n_groups)} | full, rows.n_groups * len(labels))
 
 
 def _others(data: Frame, taken: set[Any]) -> Iterable[tuple[str, Codes]]:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from evalci_accessor import _pandas
 from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
+from evalci_accessor._pandas.components_accessor import ComponentsSeriesMethods
 from evalci_accessor._pandas.crosscheck_accessor import CrosscheckSeriesMethods
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._pandas.repeated_series import RepeatedSeriesMethods
@@ -27,7 +28,7 @@ from evalci_accessor._typing import (
 )
 
 
-class SeriesAccessor(CrosscheckSeriesMethods, RepeatedSeriesMethods):
+class SeriesAccessor(CrosscheckSeriesMethods, RepeatedSeriesMethods, ComponentsSeriesMethods):
     """Honest intervals for a Series of scores: ``s.evalci``."""
 
     def __init__(self, obj: pd.Series) -> None:

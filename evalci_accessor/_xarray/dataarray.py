@@ -23,13 +23,14 @@ from evalci_accessor._typing import (
     ProportionMethod,
     Unmatched,
 )
+from evalci_accessor._xarray.components_accessor import ComponentsDataArrayMethods
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDataArrayMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._xarray.repeated_dataarray import RepeatedDataArrayMethods
 
 
-class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods):
+class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods, ComponentsDataArrayMethods):
     """Honest intervals for an array of scores: ``da.evalci``."""
 
     def __init__(self, obj: xr.DataArray) -> None:

@@ -15,14 +15,13 @@ from evalci_accessor._ids import Codes, encode
 from evalci_accessor._options import RateOptions
 from evalci_accessor._pairing import encode_ids, item_key, join_key, refuse_same_part
 from evalci_accessor._repeated import REPEATED_COLUMNS, repeated_columns
-from evalci_accessor._repeats import Naming, gather
+from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._scores import weights_to_float
 from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.reduce import Cells, codes_of, describe, ids_of, read_cells, spread_over
 from evalci_accessor.exceptions import AmbiguousNameError, DimensionError, MethodError
-from evalci_accessor.stats._validate import IntArray
 from evalci_accessor.stats.repeated import check_ks
 
 
@@ -44,20 +43,45 @@ def repeated(
 ) -> xr.Dataset:
     """What k samples of an item would score, as the accessor's methods of the measures' names."""
     ks = check_ks(k)
+    roles = Roles(item=item, cluster=cluster, sample=sample, score=score, dim=dim, weights=weights)
+    cells, items = read_items(data, roles, nested=nested, nan_policy=nan_policy)
+    flat = np.atleast_1d(ks).ravel()
+    columns = repeated_columns(items, measure, flat, too_few, options)
+    answer = wrap_along(cells, "k", flat, columns, ("k", *REPEATED_COLUMNS))
+    return answer if ks.ndim else answer.isel(k=0)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Roles:
+    """What the caller named: names, arrays, or lists of these."""
+
+    item: Any
+    cluster: Any
+    sample: Any
+    score: Any
+    dim: Dims
+    weights: Any = None
+
+
+def read_items(data: Cube, roles: Roles, *, nested: bool, nan_policy: NanPolicy) -> tuple[Cells, Items]:
+    """The cells, and the items with their samples."""
+    cluster, score = roles.cluster, roles.score
     scores = score_of(data, score)
-    given = {"item": _several(item), "cluster": _several(cluster), "sample": _several(sample), "score": [score]}
-    parts: dict[str, list[Any]] = {"factor": [], "weights": [weights], "by": []} | given
+    given = {
+        "item": _several(roles.item), "cluster": _several(cluster), "sample": _several(roles.sample), "score": [score]
+    }  # fmt: skip
+    parts: dict[str, list[Any]] = {"factor": [], "weights": [roles.weights], "by": []} | given
     refuse_same_part({part: [name for name in names if isinstance(name, str)] for part, names in parts.items()})
     clusters = [] if cluster is None else clusterings_of(data, cluster, score)
-    weighing = None if weights is None else find(data, weights, "weights")
+    weighing = None if roles.weights is None else find(data, roles.weights, "weights")
     samples = [_found(data, spec, "sample") for spec in given["sample"]]
     named = [_found(data, spec, "item") for spec in given["item"]]
-    items, reduced = _item_dims(scores.array, named, clusters, samples, dim)
+    items, reduced = _item_dims(scores.array, named, clusters, samples, roles.dim)
     named = named or [Named(scores.array[items[0]], str(items[0]))]
     cells = read_cells(scores, reduced, None, "omit")  # gather() says what is missing
     entries, naming = _entries(data, cells, scores, named, samples, weighing, told=not clusters and len(named) > 1)
-    found = gather(entries, naming, ordered([_clustering(cells, one) for one in clusters]), nan_policy, nested=nested)
-    return _wrap(cells, ks, repeated_columns(found, measure, np.atleast_1d(ks).ravel(), too_few, options))
+    clusterings = ordered([_clustering(cells, one) for one in clusters])
+    return cells, gather(entries, naming, clusterings, nan_policy, nested=nested)
 
 
 def _several(spec: Any) -> list[Any]:
@@ -164,20 +188,27 @@ def _others(data: Cube, cells: Cells, taken: set[str]) -> Iterable[tuple[str, Co
             yield str(name), dataclasses.replace(coded, codes=np.tile(coded.codes, len(cells.values)))
 
 
-def _wrap(cells: Cells, ks: IntArray, columns: dict[str, Any]) -> xr.Dataset:
-    """Variables over the kept dims and k, with the coordinates that lie along the kept dims."""
-    coords = {name: coord for name, coord in cells.score.coords.items() if set(coord.dims) <= set(cells.kept)}
-    clash = [str(name) for name in (*coords, *cells.kept) if name in ("k", *REPEATED_COLUMNS)]
+def wrap_along(cells: Cells, name: str, labels: Any, columns: dict[str, Any], reserved: tuple[str, ...]) -> xr.Dataset:
+    """Variables over the kept dims and a new one, with the coordinates that lie along the kept dims.
+
+    Columns are of shape (H, L), or (H, 1) where the labels share a value, which then has the kept dims only.
+    """
+    coords = {one: coord for one, coord in cells.score.coords.items() if set(coord.dims) <= set(cells.kept)}
+    clash = [str(one) for one in (*coords, *cells.kept) if one in reserved]
     if clash:
         raise AmbiguousNameError(
             f"{clash[0]!r} would stand twice in the result, whose own dim and variables are "
-            f"{', '.join(('k', *REPEATED_COLUMNS))}. Rename it first, as with .rename({{{clash[0]!r}: {clash[0] + '_'!r}}})."
+            f"{', '.join(reserved)}. Rename it first, as with .rename({{{clash[0]!r}: {clash[0] + '_'!r}}})."
         )
-    flat = np.atleast_1d(ks).ravel()
-    variables = {
-        name: ((*cells.kept, "k"), value.reshape(*cells.shape, len(flat))) if isinstance(value, np.ndarray) else ((), value)
-        for name, value in columns.items()
-    }
+
+    def variable(values: Any) -> Any:
+        if not isinstance(values, np.ndarray):
+            return (), values
+        if values.shape[1] < len(labels):
+            return cells.kept, values.reshape(cells.shape)
+        return (*cells.kept, name), values.reshape(*cells.shape, len(labels))
+
     kept = cells.score.coords.to_dataset()[list(coords)]
-    answer = kept.assign_coords(k=("k", flat)).assign(variables)
-    return answer if ks.ndim else answer.isel(k=0)
+    return kept.assign_coords({name: (name, labels)}).assign(
+        {column: variable(values) for column, values in columns.items()}
+    )
