@@ -107,7 +107,7 @@ class Entries:
     samples: Codes | None
     weights: FloatArray | None
     where: Callable[[int], str]
-    others: Callable[[], Iterable[tuple[str, IntArray]]]
+    others: Callable[[], Iterable[tuple[str, Codes]]]
     held: Samples | None = None
 
     def take(self, keep: BoolArray) -> Entries:
@@ -121,7 +121,8 @@ class Entries:
             scores=self.scores[at], groups=self.groups[at], systems=self.systems[at], items=self.items[at],
             n_items=self.n_items, clusters=part(self.clusters), samples=part(self.samples),
             weights=None if self.weights is None else self.weights[at],
-            where=lambda i: self.where(int(at[i])), others=lambda: ((name, codes[at]) for name, codes in self.others()),
+            where=lambda i: self.where(int(at[i])),
+            others=lambda: ((name, dataclasses.replace(ids, codes=ids.codes[at])) for name, ids in self.others()),
             held=None if self.held is None else self.held.take(at),
         )  # fmt: skip
 

@@ -15,6 +15,7 @@ from evalci_accessor.exceptions import ClusterError, ClusterIdWarning
 from evalci_accessor.stats._validate import IntArray
 
 _FLOAT_EXACT = 2**53
+_REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}
 _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 
@@ -75,6 +76,11 @@ def encode(values: Any, name: str, *, lookalikes: bool = True) -> Codes:
     if lookalikes:
         _warn_lookalikes(uniques, name)
     return Codes(codes=np.asarray(codes, dtype=np.int64), size=len(uniques), label=uniques.__getitem__)
+
+
+def is_repeat(name: str) -> bool:
+    """Whether a column's name says that it numbers repeats."""
+    return name.casefold().removesuffix("_id") in _REPEATS
 
 
 def by_label(coded: Codes) -> Codes:

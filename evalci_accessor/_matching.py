@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._entries import Entries, Grid, Names, Request
-from evalci_accessor._ids import ranked
+from evalci_accessor._ids import is_repeat, ranked
 from evalci_accessor._item_weights import item_weights
 from evalci_accessor._pairing import Matched, Samples, Table
 from evalci_accessor._scores import screen, sentinel_of
@@ -24,7 +24,6 @@ from evalci_accessor.exceptions import (
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
 
 _GREATEST = 1e150  # squares of larger scores, or of smaller ones than its inverse, do not fit
-_REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}
 
 
 def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
@@ -216,7 +215,7 @@ def _way_out(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names
         repeats = f"If {found!r} numbers repeats of an item: {average.format(repr(found))}"
         if names.entries == "rows":
             local += f" To compare within each {found!r}, pass by={found!r}."
-        both = (repeats, local) if found.casefold().removesuffix("_id") in _REPEATS else (local, repeats)
+        both = (repeats, local) if is_repeat(found) else (local, repeats)
         return f"{found!r} tells them apart. {' '.join(both)}"
     local = "If the ids are local to something, pass item=[..., ...]."
     if names.sample:
@@ -227,10 +226,10 @@ def _way_out(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names
 
 def _telling_apart(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names: Names) -> str | None:
     """A column that makes the scores unique, the cluster first."""
-    cluster = [] if kept.clusters is None or names.cluster is None else [(names.cluster, kept.clusters.codes)]
+    cluster = [] if kept.clusters is None or names.cluster is None else [(names.cluster, kept.clusters)]
     taken = {*names.item, names.sample}
-    for name, codes in (*cluster, *kept.others()):
-        if name not in taken and _completes(slot, cell, key, codes):
+    for name, ids in (*cluster, *kept.others()):
+        if name not in taken and _completes(slot, cell, key, ids.codes):
             return name
     return None
 

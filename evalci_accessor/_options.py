@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from evalci_accessor._typing import (
@@ -28,6 +29,14 @@ class RateOptions:
     confidence_level: float
     n_resamples: int
     rng: object
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SplitOptions:
+    """The options of `variance_components` that all containers share."""
+
+    costs: Mapping[str, float] | None
+    confidence_level: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

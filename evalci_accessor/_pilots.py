@@ -17,7 +17,13 @@ from evalci_accessor._repeats import Items
 from evalci_accessor._sample import Sample
 from evalci_accessor._scores import in_unit_interval
 from evalci_accessor._warn import examples, plain, warn
-from evalci_accessor.exceptions import FewClustersWarning, MethodError, PilotError, SingletonClusterWarning
+from evalci_accessor.exceptions import (
+    FewClustersWarning,
+    MethodError,
+    PilotError,
+    PooledSamplesWarning,
+    SingletonClusterWarning,
+)
 from evalci_accessor.stats import diagnose as dg
 from evalci_accessor.stats._validate import tail
 from evalci_accessor.stats.moments import bell_mccaffrey_df
@@ -79,8 +85,11 @@ def pilots_of_sample(sample: Sample, confidence_level: float, *, alone: bool = F
 
 def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
     """A pilot a group, from items with their samples."""
-    naming, alone = items.naming, items.clusters is None
-    codes = np.arange(len(items.n)) if items.clusters is None else items.clusters
+    naming, alone = items.naming, not items.clusterings
+    if items.pooled:
+        warn(items.pooled, PooledSamplesWarning)
+    clustering = None if alone else items.clusterings[0]
+    codes = np.arange(len(items.n)) if clustering is None else clustering.coded.codes
     means = items.sums / items.n
     off = items.scores - np.repeat(means, items.n)
     squares = np.bincount(np.repeat(np.arange(len(items.n)), items.n), weights=off**2, minlength=len(items.n))
@@ -94,8 +103,8 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
     )  # fmt: skip
     totals = dataclasses.replace(totals, shape=(naming.n_groups,))
     sample = Sample(
-        totals=totals, cluster=naming.key if alone else naming.cluster, group_label=naming.group_label,
-        cluster_label=lambda code: items.label(code) if alone else plain(naming.cluster_label(code)), n_lost=0,
+        totals=totals, cluster=naming.key if clustering is None else clustering.name, group_label=naming.group_label,
+        cluster_label=lambda c: items.label(c) if clustering is None else plain(clustering.coded.label(c)), n_lost=0,
         n_missing=np.zeros(naming.n_groups, dtype=np.int64), score_range=(low, high), sentinel=items.sentinel, alone=alone,
     )  # fmt: skip
     refuse_single_clusters(sample)
@@ -114,7 +123,7 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
         every.append(_without_icc(found) if alone else found)
     return _checked(
         Pilots(
-            every=every, shape=(naming.n_groups,), cluster=None if alone else naming.cluster, item=naming.key,
+            every=every, shape=(naming.n_groups,), cluster=None if clustering is None else clustering.name, item=naming.key,
             words=naming.group_label,
         )
     )  # fmt: skip

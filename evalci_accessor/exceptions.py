@@ -28,6 +28,7 @@ __all__ = [
     "PairingError",
     "PilotError",
     "PlanWarning",
+    "PooledSamplesWarning",
     "RareOutcomeWarning",
     "SamplesError",
     "ScanWarning",
@@ -117,7 +118,7 @@ class EvalCIWarning(UserWarning):
 
 
 class FewClustersWarning(EvalCIWarning):
-    """So few effective clusters that the interval leans on the prior of the ICC."""
+    """So few effective clusters that intervals lean on the prior of the ICC, or variances between them are told badly."""
 
 
 class DominantClusterWarning(EvalCIWarning):
@@ -186,6 +187,10 @@ class SharedKeyWarning(EvalCIWarning):
 
 class FewDiscordantWarning(EvalCIWarning):
     """So few items on which the systems differ that the data say little about which is better."""
+
+
+class PooledSamplesWarning(EvalCIWarning):
+    """A column that the call does not name divides the samples of the items, as a model would that by= forgot."""
 
 
 class TooFewSamplesWarning(EvalCIWarning):

@@ -178,7 +178,7 @@ def test_errors_show_their_message_as_written():
     assert str(exceptions.ColumnNotFoundError("a 'quoted' name")) == "a 'quoted' name"
 
 
-REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k"]
+REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k", "variance_components"]
 PLANNING = ["half_width", "power", "mde", "required_clusters"]
 METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", *REPEATED, *PLANNING]
 

@@ -450,17 +450,35 @@ def test_repeated_intervals_are_those_of_the_accessor(repeated):
 
 def test_repeated_runs(repeated, tmp_path):
     table = tmp_path / "page.md"
-    repeated.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
-    assert len(pd.read_csv(tmp_path / "a.csv")) == 6
-    assert "in clusters, much alike | 5" in table.read_text(encoding="utf-8")
+    options = ["--confirm", "1", "--confirm-simulations", "8"]
+    repeated.main(["--quick", *options, "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    frame = pd.read_csv(tmp_path / "a.csv")
+    assert frame["stage"].value_counts().to_dict() == {0: 6, 1: 3}
+    assert len(counted := repeated.counted(frame)) == 6
+    (again,) = repeated.lowest(frame, 1)
+    least = frame[frame["stage"] == 0].groupby(repeated.KEYS)[["coverage", "all_k"]].min().min(axis=1)
+    assert least[tuple(getattr(again, key) for key in repeated.KEYS)] == least.min()
+    assert set(counted.loc[counted["world"] == again.world, "simulations"]) == {8}
+    assert frame.groupby("stage")["seed"].unique().tolist() == [[repeated.SEED], [repeated.SEED + 1]]
+    page = table.read_text(encoding="utf-8")
+    assert "in clusters, much alike | 5" in page
+    assert "the 1 cells with the lowest numbers above were" in page.replace("\n", " ")
 
 
 def test_the_default_keeps_its_coverage_of_repeated_samples(repeated):
     """The committed run, which is of the grid as it stands."""
     frame = pd.read_csv(BENCHMARKS / "results" / "repeated.csv")
     assert {repeated.Cell(*row) for row in frame[repeated.KEYS].itertuples(index=False)} == {c for c, _ in repeated.grid()}
-    assert frame["coverage"].min() >= 0.93
-    assert frame["all_k"].min() >= 0.93
+    again = frame[frame["stage"] == 1]
+    cells = {repeated.Cell(*row) for row in again[repeated.KEYS].itertuples(index=False)}
+    assert cells == set(repeated.lowest(frame, len(cells)))
+    assert len(cells) >= 8
+    assert (again["simulations"] >= 1000).all()
+    counted = repeated.counted(frame)
+    assert len(counted) == 3 * len(repeated.grid())
+    assert counted["coverage"].min() >= 0.93
+    assert counted["all_k"].min() >= 0.93
+    assert frame.loc[frame["k"] == 1, "rows_by_item"].min() < 0.5  # what it is set against
     assert repeated.summary(frame) == repeated.TABLE.read_text(encoding="utf-8")
 
 

@@ -213,7 +213,8 @@ def test_every_class_of_warning_has_a_test():
     tested |= {ex.MissingScoreWarning, ex.ClusterIdWarning, ex.ScanWarning, ex.SentinelScoreWarning, ex.MixedScaleWarning}
     tested |= {category for *_, category, _ in PAIRED.values()} | {ex.UnmatchedItemsWarning, ex.SharedKeyWarning}
     tested |= {ex.NestedClustersWarning, ex.CrossedVarianceWarning}  # test_crossed.py
-    tested |= {ex.TooFewSamplesWarning}  # test_repeated.py
+    tested |= {ex.TooFewSamplesWarning, ex.PooledSamplesWarning}  # test_repeated.py, test_repeated_pooled.py
+    tested |= {ex.PlanWarning, ex.StoppedEarlyWarning}  # test_pilot.py, test_simulate.py
     assert tested == {getattr(ex, name) for name in ex.__all__ if name.endswith("Warning")} - {ex.EvalCIWarning}
 
 

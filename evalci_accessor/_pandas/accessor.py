@@ -6,6 +6,7 @@ import pandas as pd
 
 from evalci_accessor import _pandas
 from evalci_accessor._options import RateOptions
+from evalci_accessor._pandas.components_accessor import ComponentsFrameMethods
 from evalci_accessor._pandas.crosscheck_accessor import CrosscheckFrameMethods
 from evalci_accessor._pandas.paired_accessor import PairedFrameMethods, Spec, Specs
 from evalci_accessor._pandas.plan_accessor import PlanFrameMethods
@@ -20,7 +21,13 @@ from evalci_accessor._typing import (
 )
 
 
-class DataFrameAccessor(PairedFrameMethods, CrosscheckFrameMethods, RepeatedFrameMethods, PlanFrameMethods):
+class DataFrameAccessor(
+    PairedFrameMethods,
+    CrosscheckFrameMethods,
+    RepeatedFrameMethods,
+    ComponentsFrameMethods,
+    PlanFrameMethods,
+):
     """Honest intervals for a frame with one row a score: ``df.evalci``."""
 
     def __init__(self, obj: pd.DataFrame) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -34,7 +35,7 @@ from evalci_accessor._pairs import (
     diff_columns,
     mcnemar_columns,
 )
-from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, columns_of, find, listed
+from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, find, free_columns, listed
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._scores import to_float, weights_to_float
@@ -294,20 +295,14 @@ def _rows(keys: list[Column], at: IntArray | None) -> Rows:
     )  # fmt: skip
 
 
-def _others(data: Frame, found: Found, at: IntArray | None) -> Iterable[tuple[str, IntArray]]:
+def _others(data: Frame, found: Found, at: IntArray | None) -> Iterable[tuple[str, Codes]]:
     """Columns and index levels without a part in the call that hold ids rather than measurements."""
     taken = {c.label for c in (found.factor, *found.items, *found.clusters, found.sample, found.score, *found.keys) if c}
     taken |= {found.weights.label} if found.weights else set()
-    columns = columns_of(data)
-    levels = [name for name in data.index.names if name is not None and name not in columns]
-    for name in (*columns[~columns.duplicated(keep=False)], *levels):
-        values = find(data, name, "by").values
-        if name in taken or pd.api.types.is_float_dtype(values.dtype):
-            continue
-        try:
-            yield str(name), encode_ids(_take(values, at), str(name)).codes
-        except EvalCIError:  # lists or dicts, which are no ids
-            continue
+    for name, values in free_columns(data, taken):
+        if not pd.api.types.is_float_dtype(values.dtype):
+            with contextlib.suppress(EvalCIError):  # lists or dicts, which are no ids
+                yield name, encode_ids(_take(values, at), name)
 
 
 def _tidy(paired: Paired, columns: dict[str, Any]) -> pd.DataFrame:

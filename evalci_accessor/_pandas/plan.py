@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._options import PlanOptions
-from evalci_accessor._pandas.columns import Column, Frame, clusterings_of
+from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, listed
 from evalci_accessor._pandas.methods import refuse_keys
 from evalci_accessor._pandas.pairs import Paired, find_columns, read_pairs, repeated_keys
 from evalci_accessor._pandas.reduce import add_up, read_rows
-from evalci_accessor._pandas.repeated import read_items
+from evalci_accessor._pandas.repeated import Roles, read_items
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._pilots import (
     Pilots,
@@ -100,11 +100,10 @@ def _of_rate(
 ) -> tuple[Pilots, dict[Hashable, pd.Series]]:
     """A pilot for each key, from rows that are items, or samples of these."""
     if item is not None:
-        items = read_items(
-            data, item=item, cluster=cluster, sample=sample, score=score, by=by, nested=nested, nan_policy=nan_policy,
-            reserved=reserved, one=lambda several: one_of(several, method),
-        )  # fmt: skip
-        return pilots_of_items(items.items, options.confidence_level), items.keys
+        one_of(listed(data, cluster), method)
+        roles = Roles(item=item, cluster=cluster, sample=sample, score=score, by=by)
+        _, groups, items = read_items(data, roles, reserved=reserved, nested=nested, nan_policy=nan_policy)
+        return pilots_of_items(items, options.confidence_level), groups
     refuse_lone_sample(sample, nested=nested)
     clustering = one_of([] if cluster is None else clusterings_of(data, cluster, score), method)
     rows = read_rows(data, score, by, None, nan_policy)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from evalci_accessor import _pandas
 from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
+from evalci_accessor._pandas.components_accessor import ComponentsSeriesMethods
 from evalci_accessor._pandas.crosscheck_accessor import CrosscheckSeriesMethods
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._pandas.plan_series import PlanSeriesMethods
@@ -28,7 +29,7 @@ from evalci_accessor._typing import (
 )
 
 
-class SeriesAccessor(CrosscheckSeriesMethods, RepeatedSeriesMethods, PlanSeriesMethods):
+class SeriesAccessor(CrosscheckSeriesMethods, RepeatedSeriesMethods, ComponentsSeriesMethods, PlanSeriesMethods):
     """Honest intervals for a Series of scores: ``s.evalci``."""
 
     def __init__(self, obj: pd.Series) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evalci_accessor._xarray import components as components
     from evalci_accessor._xarray import crosscheck as crosscheck
     from evalci_accessor._xarray import methods as methods
     from evalci_accessor._xarray import pairs as pairs
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     # The statistics load at the first call, so that importing the package costs little over xarray.
-    if name in ("methods", "pairs", "crosscheck", "repeated", "plan"):
+    if name in ("methods", "pairs", "crosscheck", "repeated", "components", "plan"):
         import importlib
 
         return importlib.import_module(f"evalci_accessor._xarray.{name}")

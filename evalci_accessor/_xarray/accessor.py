@@ -14,6 +14,7 @@ from evalci_accessor._typing import (
     NanPolicy,
     ProportionMethod,
 )
+from evalci_accessor._xarray.components_accessor import ComponentsDatasetMethods
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDatasetMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import PairedDatasetMethods, Spec, Specs
@@ -21,7 +22,13 @@ from evalci_accessor._xarray.plan_accessor import PlanDatasetMethods
 from evalci_accessor._xarray.repeated_accessor import RepeatedDatasetMethods
 
 
-class DatasetAccessor(PairedDatasetMethods, CrosscheckDatasetMethods, RepeatedDatasetMethods, PlanDatasetMethods):
+class DatasetAccessor(
+    PairedDatasetMethods,
+    CrosscheckDatasetMethods,
+    RepeatedDatasetMethods,
+    ComponentsDatasetMethods,
+    PlanDatasetMethods,
+):
     """Honest intervals for a cube of scores: ``ds.evalci``."""
 
     def __init__(self, obj: xr.Dataset) -> None:

@@ -23,6 +23,7 @@ from evalci_accessor._typing import (
     ProportionMethod,
     Unmatched,
 )
+from evalci_accessor._xarray.components_accessor import ComponentsDataArrayMethods
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDataArrayMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
@@ -30,7 +31,12 @@ from evalci_accessor._xarray.plan_dataarray import PlanDataArrayMethods
 from evalci_accessor._xarray.repeated_dataarray import RepeatedDataArrayMethods
 
 
-class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods, PlanDataArrayMethods):
+class DataArrayAccessor(
+    CrosscheckDataArrayMethods,
+    RepeatedDataArrayMethods,
+    ComponentsDataArrayMethods,
+    PlanDataArrayMethods,
+):
     """Honest intervals for an array of scores: ``da.evalci``."""
 
     def __init__(self, obj: xr.DataArray) -> None:

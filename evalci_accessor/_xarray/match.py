@@ -261,12 +261,13 @@ def _entries(
         clusters=None if clusters is None or clustering is None
         else dataclasses.replace(clustering, codes=clusters[group, item]),
         where=lambda i: describe(array, dims, sizes, i),
-        others=lambda: ((name, codes[item]) for name, codes in _others(parts)), held=block.samples,
+        others=lambda: _others(parts, item), held=block.samples,
     )  # fmt: skip
 
 
-def _others(parts: Parts) -> Iterable[tuple[str, IntArray]]:
-    """Coordinates along the items that could tell two of them apart."""
+def _others(parts: Parts, item: IntArray) -> Iterable[tuple[str, Codes]]:
+    """Coordinates along the items that could tell two of them apart, an entry a score."""
     for name, coord in parts.score.array.coords.items():
         if coord.ndim and set(coord.dims) <= set(parts.items) and coord.dtype.kind != "f":
-            yield str(name), _spread(encode_ids(ids_of(coord), str(name)).codes, coord, parts)
+            coded = encode_ids(ids_of(coord), str(name))
+            yield str(name), dataclasses.replace(coded, codes=_spread(coded.codes, coord, parts)[item])

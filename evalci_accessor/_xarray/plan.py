@@ -34,7 +34,7 @@ from evalci_accessor._xarray.match import read_pairs
 from evalci_accessor._xarray.pairs import refuse_own_names
 from evalci_accessor._xarray.parts import find_parts
 from evalci_accessor._xarray.reduce import add_up, read_cells
-from evalci_accessor._xarray.repeated import read_items
+from evalci_accessor._xarray.repeated import Roles, read_items
 from evalci_accessor._xarray.wrap import over
 
 
@@ -120,10 +120,9 @@ def _of_rate(
 ) -> Found:
     """A pilot for each cell of the kept dims, from cells that are items, or samples of these."""
     if item is not None or sample is not None:
-        items, cells = read_items(
-            data, item=item, cluster=cluster, sample=sample, score=score, dim=dim, nested=nested, nan_policy=nan_policy,
-            one=lambda several: one_of(several, method),
-        )  # fmt: skip
+        one_of([] if cluster is None else clusterings_of(data, cluster, score), method)
+        roles = Roles(item=item, cluster=cluster, sample=sample, score=score, dim=dim)
+        cells, items = read_items(data, roles, nested=nested, nan_policy=nan_policy)
         pilots = pilots_of_items(items, options.confidence_level)
         return Found(pilots=pilots, score=cells.score, kept=cells.kept, own={}, coords={})
     refuse_lone_sample(None, nested=nested)

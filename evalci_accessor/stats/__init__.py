@@ -10,6 +10,7 @@ from evalci_accessor.stats.clustered import cluster_ci
 from evalci_accessor.stats.components import ComponentsResult, variance_components
 from evalci_accessor.stats.crossed_ci import crossed_ci
 from evalci_accessor.stats.design import design_effect
+from evalci_accessor.stats.designs import best_counts, projected_error
 from evalci_accessor.stats.difference import diff_ci
 from evalci_accessor.stats.multiplicity import adjust_pvalues
 from evalci_accessor.stats.pair_tests import mcnemar
@@ -36,6 +37,7 @@ __all__ = [
     "RequiredPlan",
     "WidthPlan",
     "adjust_pvalues",
+    "best_counts",
     "best_of_k",
     "cluster_ci",
     "crossed_ci",
@@ -48,6 +50,7 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "power",
+    "projected_error",
     "proportion_ci",
     "required_clusters",
     "required_items",

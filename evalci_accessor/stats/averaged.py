@@ -8,7 +8,7 @@ import numpy as np
 
 from evalci_accessor._progress import progress
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.moments import Moments, Spread, rare_outcomes, rounded_sums
 from evalci_accessor.stats.posterior import N_NODES, IccPosterior, posterior_of
 from evalci_accessor.stats.proportion import beta_limits, squared_ratio
@@ -128,19 +128,20 @@ def averaged_posterior(
     return AveragedPosterior(single=tuple(single), rho=rho, weight=weight, inflation=inflation, n_k=n_k)
 
 
-def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: float) -> tuple[FloatArray, FloatArray]:
-    """Limits at which the Clopper-Pearson tail, averaged over the nodes, equals ``outside``."""
+def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+    """Limits at which the Clopper-Pearson tail, averaged over the nodes, equals ``outside``, one for all or one each."""
+    outside = np.broadcast_to(np.asarray(outside, dtype=np.float64), p.shape)
     low, high = np.where(p >= 0, 0.0, np.nan), np.where(p >= 0, 1.0, np.nan)
     for start in range(0, len(p), _CHUNK):
         for limit, target, todo in ((low, outside, p > 0), (high, 1 - outside, p < 1)):
             at = start + np.flatnonzero(todo[start : start + _CHUNK])
             if len(at):
-                limit[at] = _solve(p, post, at, target, upper=limit is high)
+                limit[at] = _solve(p, post, at, target[at], upper=limit is high)
     # Below the tolerance of the search there is no digit left.
     return np.where(low < _NOISE, 0.0, low), np.where(high > 1 - _NOISE, 1.0, high)
 
 
-def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float, *, upper: bool) -> FloatArray:
+def _solve(p: FloatArray, post: AveragedPosterior, at: IntArray, target: FloatArray, *, upper: bool) -> FloatArray:
     from scipy.optimize import elementwise
 
     up = float(upper)
@@ -149,8 +150,8 @@ def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float
     weight = post.weight[at]
 
     def excess(x: FloatArray, i: np.ndarray) -> FloatArray:
-        below: FloatArray = (weight[i] * special.betainc(a[i], b[i], x[:, None])).sum(axis=1)
-        return below - target
+        below: FloatArray = (weight[i] * special.betainc(a[i], b[i], x[:, None])).sum(axis=1) - target[i]
+        return below
 
     ends = (np.zeros(len(at)), np.ones(len(at)))
     answer = elementwise.find_root(excess, ends, args=(np.arange(len(at)),), tolerances={"xatol": 1e-14, "xrtol": 1e-13})
@@ -158,7 +159,7 @@ def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float
 
 
 def icc_averaged(
-    mo: Moments, spread: Spread, outside: float, post: AveragedPosterior
+    mo: Moments, spread: Spread, outside: FloatArray, post: AveragedPosterior
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Limits and where the guard fired: Korn-Graubard on CR2 where the data vary by more than the model can."""
     low, high = averaged_limits(mo.p, post, outside)
@@ -171,8 +172,8 @@ def icc_averaged(
             fires = (mo.p > 0) & (mo.p < 1) & (check.variance > ratio * mo.p * (1 - mo.p) / check.n_eff)
         if fires.any():
             p, rows = mo.p[fires], (post.inflation * mo.effective_rows)[fires]
-            shrink = squared_ratio(special.ndtri(outside), special.stdtrit(check.df[fires], outside))
-            wide = beta_limits(p, np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink), outside)
+            shrink = squared_ratio(special.ndtri(outside[fires]), special.stdtrit(check.df[fires], outside[fires]))
+            wide = beta_limits(p, np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink), outside[fires])
             low[fires], high[fires] = np.minimum(low[fires], wide[0]), np.maximum(high[fires], wide[1])
         fired |= fires
     return low, high, fired

@@ -39,6 +39,10 @@ class ComponentsResult:
         of ``std_error``. ``cluster_variance`` is 0 without clusters.
     n_items, n_clusters : int
         Items, and clusters that hold them; as many as items without clusters.
+    n_scores : int
+        Samples of all items together.
+    n_samples : float
+        Samples of an item, the harmonic mean: the variance of an item's mean goes with one over their number.
     confidence_level : float
         Nominal level of the intervals.
     """
@@ -59,7 +63,24 @@ class ComponentsResult:
     sample_variance: float
     n_items: int
     n_clusters: int
+    n_scores: int
+    n_samples: float
     confidence_level: float
+
+    @property
+    def clustered(self) -> bool:
+        """Whether there are clusters of several items, so that their variance is told apart from that of items."""
+        return not np.isnan(self.between_clusters)
+
+    @property
+    def shares(self) -> FloatArray:
+        """Clusters', items' and samples' shares in the variance of the estimate, shape (3,).
+
+        Negative components count as 0. nan where nothing varies.
+        """
+        parts = np.maximum([self.cluster_variance, self.item_variance, self.sample_variance], 0.0)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(parts / parts.sum())
 
 
 def variance_components(
@@ -93,7 +114,7 @@ def variance_components(
 
     See Also
     --------
-    pass_at_k, cluster_ci
+    projected_error, best_counts, pass_at_k, cluster_ci
 
     Notes
     -----
@@ -161,7 +182,8 @@ def variance_components(
         within_items=w, within_items_low=w_at[0], within_items_high=w_at[1],
         cluster_variance=a * float(total.mm) / items**2 if nested else 0.0,
         item_variance=b / items, sample_variance=float(total.noise("v")) / items**2,
-        n_items=len(sums), n_clusters=groups, confidence_level=level,
+        n_items=len(sums), n_clusters=groups, n_scores=int(sizes.sum()), n_samples=float(len(sizes) / (1 / sizes).sum()),
+        confidence_level=level,
     )  # fmt: skip
 
 
