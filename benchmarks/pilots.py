@@ -1,10 +1,10 @@
 """How often does the range that a pilot gives for the required number of clusters hold the true one?
 
-    python benchmarks/pilots.py             # about 15 minutes of CPU
+    python benchmarks/pilots.py             # about 5 minutes of CPU
     python benchmarks/pilots.py --quick     # seconds; the numbers mean nothing
 
-Pilots are drawn from known laws: beta-binomial scores of one rate, Dirichlet-multinomial differences of two systems. The true
-number is what `stats.required_clusters` says of the true rate or disagreement and the true ICC. A range holds it if the goal is
+Pilots are drawn from known laws: normal scores of one mean, Dirichlet-multinomial differences of two systems. The true number is
+what `stats.required_clusters` says of the true standard deviation or disagreement and the true ICC. A range holds it if the goal is
 reached with it at the end of the ICC's limits that asks for least, and is not with one cluster less at the other end. Each cell
 draws from a seed of its own.
 """
@@ -34,8 +34,8 @@ HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "pilots.csv"
 TABLE = HERE.parent / "docs" / "explanation" / "pilots_table.md"
 
-SEED, N_PILOTS, N_SIMS = 20_261_131, 100, 30
-RATE, HALF_WIDTH = 0.7, 0.05
+SEED, N_PILOTS = 20_261_131, 100
+HALF_WIDTH = 0.1  # in standard deviations
 DISAGREEMENT, TRUE, DIFFERENCE, POWER = 0.3, 0.04, 0.08, 0.8
 KEYS = ["goal", "clusters", "sizes", "icc"]
 
@@ -44,7 +44,7 @@ KEYS = ["goal", "clusters", "sizes", "icc"]
 class Cell:
     """The design of a pilot, and what is planned from it."""
 
-    goal: str  # "half-width" of one rate, or "power" for two systems
+    goal: str  # "half-width" of one mean, or "power" for two systems
     clusters: int
     sizes: str
     icc: float
@@ -63,7 +63,6 @@ def grid(*, quick: bool = False) -> list[Cell]:
         for goal in ("power", "half-width")
         for clusters, sizes in ((10, "equal 5"), (40, "equal 5"), (40, "log-normal"))
         for icc in (0.05, 0.3)
-        if goal == "power" or sizes == "equal 5"
     ]
 
 
@@ -72,8 +71,8 @@ def pilot(cell: Cell, sizes: np.ndarray, rng: np.random.Generator) -> pd.DataFra
     cluster = np.repeat(np.arange(len(sizes)), sizes)
     spread = 1 / cell.icc - 1
     if cell.goal == "half-width":
-        rate = rng.beta(RATE * spread, (1 - RATE) * spread, len(sizes))
-        return pd.DataFrame({"cluster": cluster, "score": (rng.random(len(cluster)) < rate[cluster]).astype(int)})
+        own, rest = rng.normal(size=len(sizes)), rng.normal(size=len(cluster))
+        return pd.DataFrame({"cluster": cluster, "score": np.sqrt(cell.icc) * own[cluster] + np.sqrt(1 - cell.icc) * rest})
     ahead, behind = (DISAGREEMENT + TRUE) / 2, (DISAGREEMENT - TRUE) / 2
     shares = rng.dirichlet(spread * np.array([ahead, behind, 1 - DISAGREEMENT]), len(sizes))
     place = (rng.random(len(cluster))[:, None] > np.cumsum(shares, axis=1)[cluster, :2]).sum(axis=1)
@@ -91,14 +90,14 @@ def true_number(cell: Cell, sizes: np.ndarray) -> int:
     """What the goal takes with these sizes as a pattern, were all known."""
     common = {"icc": cell.icc, "items_per_cluster": sizes}
     if cell.goal == "half-width":
-        return int(stats.required_clusters(half_width=HALF_WIDTH, rate=RATE, n_sims=N_SIMS, **common).n_clusters)
+        return int(stats.required_clusters(half_width=HALF_WIDTH, std_dev=1.0, **common).n_clusters)
     return int(stats.required_clusters(difference=DIFFERENCE, power=POWER, disagreement=DISAGREEMENT, **common).n_clusters)
 
 
 def look(cell: Cell, rows: pd.DataFrame, number: int) -> tuple[bool, bool, bool]:
     """Whether the range lies above the true number, below it, and holds the true ICC."""
     if cell.goal == "half-width":
-        found = rows.evalci.half_width("cluster", n_clusters=[number - 1, number], n_sims=N_SIMS)
+        found = rows.evalci.half_width("cluster", n_clusters=[number - 1, number])
         above = found["half_width_low"].iloc[1] > HALF_WIDTH
         below = found["half_width_high"].iloc[0] <= HALF_WIDTH
     else:
@@ -135,9 +134,9 @@ def summary(frame: pd.DataFrame) -> str:
     """The table, without a heading, so that another page can include it."""
     made = (
         f"Made by `python benchmarks/pilots.py` with seed {int(frame['seed'].iloc[0])}: {int(frame['pilots'].iloc[0])} pilots a "
-        f"row, of 0/1 scores. The goal is a half-width of {HALF_WIDTH:g} at a rate of {RATE:g}, or a power of {POWER:g} for a "
-        f"difference of {DIFFERENCE:g} at a disagreement of {DISAGREEMENT:g}. The pilot's rate or disagreement is uncertain too, "
-        "which the range leaves out."
+        f"row. The goal is a half-width of {HALF_WIDTH:g} for a mean of normal scores with standard deviation 1, or a power of "
+        f"{POWER:g} for a difference of {DIFFERENCE:g} of 0/1 scores at a disagreement of {DISAGREEMENT:g}. The standard deviation "
+        "or disagreement of a pilot is uncertain too, which the range leaves out."
     )
     rows = [
         [
