@@ -15,6 +15,7 @@ from evalci_accessor.stats.proportion import beta_limits, squared_ratio
 from evalci_accessor.stats.totals import ClusterTotals
 
 _NOISE = 1e-12
+_ALONE = 1e-9
 _CHUNK = 2**14  # groups whose limits are found together
 _GUARD_DF, _GUARD_RATIO, _GUARD_TAIL = 8.0, 1.3, 0.02
 
@@ -33,6 +34,8 @@ class AveragedPosterior:
         Quasi-counts per score: 1 for 0/1 scores, more for fractional ones, which vary less than 0/1 scores would.
     n_k : ndarray, shape (H, R)
         Effective sample size at each node.
+    effective_size : ndarray, shape (H,)
+        Scores per effective cluster, :math:`M/G^*`.
     """
 
     single: tuple[IccPosterior | None, ...]
@@ -40,16 +43,18 @@ class AveragedPosterior:
     weight: FloatArray
     inflation: FloatArray
     n_k: FloatArray
+    effective_size: FloatArray
 
-    @property
-    def item_icc(self) -> FloatArray:
-        r"""Nodes as ICCs of the scores, shape (H, R).
+    def item_icc(self, rho: FloatArray) -> FloatArray:
+        r"""ICC of the scores at an ICC of the quasi-counts, shape (H, R) as ``rho``.
 
-        A score that counts as :math:`\phi` quasi-counts is a small cluster itself, so two scores of a cluster correlate by
-        :math:`\phi\rho / (1 + (\phi - 1)\rho)`. For 0/1 scores that is :math:`\rho`.
+        The one with the same design effect: :math:`1 + (m^* - 1)\rho_y = 1 + (\phi m^* - 1)\rho` with :math:`m^* = M/G^*`, at most
+        1. For 0/1 scores it is :math:`\rho`, as where each cluster holds one score, which tell of neither.
         """
-        phi = self.inflation[:, None]
-        return phi * self.rho / (1 + (phi - 1) * self.rho)
+        phi, size = self.inflation[:, None], self.effective_size[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            times = np.where((phi > 1) & (size > 1 + _ALONE), (phi * size - 1) / (size - 1), 1.0)
+        return np.minimum(times * rho, 1.0)
 
     @property
     def quasi_icc(self) -> FloatArray:
@@ -59,7 +64,7 @@ class AveragedPosterior:
     @property
     def icc(self) -> FloatArray:
         """Posterior mean of the ICC of the scores, by group."""
-        mean: FloatArray = (self.weight * self.item_icc).sum(axis=1)
+        mean: FloatArray = (self.weight * self.item_icc(self.rho)).sum(axis=1)
         return mean
 
     @property
@@ -73,9 +78,8 @@ class AveragedPosterior:
         out = np.full(len(self.single), np.nan)
         for h, one in enumerate(self.single):
             if one is not None:
-                rho = one.quantile(probability)
-                out[h] = self.inflation[h] * rho / (1 + (self.inflation[h] - 1) * rho)
-        return out
+                out[h] = one.quantile(probability)
+        return self.item_icc(out[:, None])[:, 0]
 
 
 def quasi_inflation(t: ClusterTotals, mo: Moments) -> FloatArray:
@@ -125,7 +129,8 @@ def averaged_posterior(
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = (inflation * mo.effective_rows)[:, None]
         n_k = rows / (1 + (rows / mo.effective_clusters[:, None] - 1) * rho)
-    return AveragedPosterior(single=tuple(single), rho=rho, weight=weight, inflation=inflation, n_k=n_k)
+        size = mo.effective_rows / mo.effective_clusters
+    return AveragedPosterior(single=tuple(single), rho=rho, weight=weight, inflation=inflation, n_k=n_k, effective_size=size)
 
 
 def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: FloatArray | float) -> tuple[FloatArray, FloatArray]:

@@ -197,8 +197,9 @@ class Crossed:
         with np.errstate(invalid="ignore", divide="ignore"):
             n_k = (inflation * mo.effective_rows)[:, None] / effect
         return AveragedPosterior(
-            single=(None,) * finest.n_groups, rho=np.full_like(effect, np.nan), weight=weight, inflation=inflation, n_k=n_k
-        )
+            single=(None,) * finest.n_groups, rho=np.full_like(effect, np.nan), weight=weight, inflation=inflation, n_k=n_k,
+            effective_size=np.full(finest.n_groups, np.nan),
+        )  # fmt: skip
 
     @functools.cached_property
     def _own(self) -> tuple[BoolArray, FloatArray, list[AveragedPosterior]]:
