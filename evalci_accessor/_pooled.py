@@ -54,6 +54,8 @@ def pooled_words(kept: Entries, slot: IntArray, naming: Naming) -> str:
     if not found:
         return ""
     if not systems:
+        if _repeats_number(kept, slot):
+            return ""
         return (
             f"{found[0].name!r} is not named in the call, and each of its {found[0].size} values has several samples of nearly "
             f"every item of {naming.key!r}. If it numbers the samples, they may be those of several systems: pass "
@@ -93,6 +95,12 @@ def _as_samples(systems: list[Divided], found: list[Divided], slot: IntArray, na
 def _numbers(slot: IntArray, columns: list[Divided]) -> bool:
     """Whether columns together tell the samples of each item apart."""
     return _joint([slot, *(one.ids for one in columns)])[1] == len(slot)
+
+
+def _repeats_number(kept: Entries, slot: IntArray) -> bool:
+    """Whether all columns that count repeats do so together, as an epoch and a sample within it."""
+    repeats = [ids.codes for name, ids in kept.others() if is_repeat(name) and not (ids.codes < 0).any()]
+    return _joint([slot, *repeats])[1] == len(slot)
 
 
 def _joint(columns: list[IntArray]) -> tuple[IntArray, int]:

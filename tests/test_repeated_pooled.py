@@ -167,6 +167,15 @@ def test_samples_epochs_and_seeds_are_none():
     assert not told(rows, cluster="doc", sample="epoch")
 
 
+def test_samples_that_begin_anew_in_each_epoch_are_none():
+    rows = rows_of(systems=["a"]).drop(columns="model")
+    rows["epoch"], rows["sample"] = rows["sample"] // 3, rows["sample"] % 3
+    assert not told(rows)
+    assert not told(rows, sample=["epoch", "sample"])
+    two = pd.concat([rows, rows], ignore_index=True)  # of two systems, whose names are lost
+    assert "to see which share a number" in told(two)
+
+
 @quiet
 def test_outcomes_are_none():
     """What differs between the samples of an item by chance, at any rate and with any number of values."""
