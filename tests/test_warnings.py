@@ -212,6 +212,7 @@ def test_every_class_of_warning_has_a_test():
     tested |= {category for *_, category, _ in PAIRED.values()} | {ex.UnmatchedItemsWarning, ex.SharedKeyWarning}
     tested |= {ex.NestedClustersWarning, ex.CrossedVarianceWarning}  # test_crossed.py
     tested |= {ex.TooFewSamplesWarning, ex.PooledSamplesWarning}  # test_repeated.py, test_repeated_pooled.py
+    tested |= {ex.StoppedEarlyWarning}  # test_simulate.py
     assert tested == {getattr(ex, name) for name in ex.__all__ if name.endswith("Warning")} - {ex.EvalCIWarning}
 
 
