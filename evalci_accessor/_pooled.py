@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from evalci_accessor._entries import Entries
 from evalci_accessor._ids import Codes, is_repeat, ranked
+from evalci_accessor._pairing import encode_ids
 from evalci_accessor._warn import plain
+from evalci_accessor.exceptions import EvalCIError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import IntArray
 
@@ -21,6 +25,8 @@ _MOST = 0.9  # share of the items that a column must divide, or divide evenly
 _CHANCE = 1e-3  # probability with which a column that was not planned would be as even over the items
 _FEW = 5  # items below which each must be divided into equal parts
 _NAMED = 50  # values that could be the names of systems
+_SETTINGS = 20  # values of a temperature, say; measurements have more
+_LOOKED_AT = 2000  # entries that tell
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,6 +51,17 @@ class Divided:
     shown: str
     once: bool
     ids: IntArray
+
+
+def ids_or_settings(values: Any, name: str) -> Codes | None:
+    """Codes of what nobody named, if it may hold ids or settings rather than measurements or texts; else None."""
+    # Lists and dicts are no ids, and there are arrays that cannot be hashed at all.
+    with contextlib.suppress(EvalCIError, TypeError, ValueError, NotImplementedError):
+        first = pd.Series(values[:_LOOKED_AT]).nunique()
+        measured = pd.api.types.is_float_dtype(values.dtype) and first > _SETTINGS
+        if not measured and (len(values) <= _LOOKED_AT or 2 * first <= _LOOKED_AT):  # texts of answers are long to hash
+            return encode_ids(values, name)
+    return None
 
 
 def pooled_words(kept: Entries, slot: IntArray, naming: Naming) -> str:

@@ -225,6 +225,17 @@ def test_real_data(data_dir):
     assert not told(gsm, item="template", score="correct", by=["model", "lang"])
 
 
+def test_coordinates_that_are_no_ids():
+    """Lists, texts and measurements beside the scores of a cube, as in a frame's columns, are not looked at."""
+    cube = rows_of(systems=["a"]).drop(columns="model").set_index(["item", "sample"])["score"].to_xarray()
+    lists = np.empty(cube.shape, dtype=object)
+    lists.fill([1])
+    extra = {"answer": lists, "logit": np.full(cube.shape, 1e20), "text": np.full(cube.shape, {}, dtype=object)}
+    cube = cube.assign_coords({name: (cube.dims, values) for name, values in extra.items()})
+    assert not told(cube, sample="sample")
+    assert not told(cube.to_dataframe().reset_index(), sample="sample")
+
+
 # Series and cubes
 
 
