@@ -16,7 +16,7 @@ from evalci_accessor._pairing import encode_ids
 from evalci_accessor._warn import plain
 from evalci_accessor.exceptions import EvalCIError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats._validate import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from evalci_accessor._repeats import Naming
@@ -149,14 +149,31 @@ def divided(kept: Entries, slot: IntArray) -> list[Divided]:
     rows = np.bincount(slot)
     if (rows < 2).all():
         return []
-    numbered = kept.samples is not None
-    return [one for name, ids in kept.others() if (one := _divided(name, ids, slot, rows, numbered=numbered))]
+    several = np.bincount(kept.groups[np.unique(slot, return_index=True)[1]], weights=rows > 1)
+    found = []
+    for name, ids in kept.others():
+        if (ids.codes < 0).any():  # systems have names
+            continue
+        # Another prompt for one model only: the groups of the others tell nothing of whether it was planned.
+        at = ~((several >= _FEW) & _single(ids.codes, kept.groups, len(several)))[kept.groups]
+        part = dataclasses.replace(ids, codes=ids.codes[at])
+        one = _divided(name, part, ranked(slot[at], len(rows))[0], numbered=kept.samples is not None)
+        if one is not None:
+            found.append(dataclasses.replace(one, ids=ranked(ids.codes, ids.size)[0]))
+    return found
 
 
-def _divided(name: str, ids: Codes, slot: IntArray, rows: IntArray, *, numbered: bool) -> Divided | None:
+def _single(codes: IntArray, groups: IntArray, n_groups: int) -> BoolArray:
+    """Groups with a single value."""
+    least, most = np.full(n_groups, codes.max(initial=0)), np.full(n_groups, -1)
+    np.minimum.at(least, groups, codes)
+    np.maximum.at(most, groups, codes)
+    return np.asarray(least == most)
+
+
+def _divided(name: str, ids: Codes, slot: IntArray, *, numbered: bool) -> Divided | None:
     """The column, if it is as even over the items as only a plan makes it."""
-    if (ids.codes < 0).any():  # systems have names
-        return None
+    rows = np.bincount(slot)
     value, held = ranked(ids.codes, ids.size)
     size, several = len(held), rows > 1
     if size < 2 or 2 * size > len(slot):
