@@ -117,7 +117,7 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
     if blanks:
         warn(
             f"{name!r} holds the id(s) {examples(map(repr, blanks))}, which look like missing ids written as text; all their rows "
-            "count as one cluster. If they are missing, set them to missing first.",
+            "count as one. If they are missing, set them to missing first.",
             ClusterIdWarning,
         )
     joined = "\x00".join(texts)

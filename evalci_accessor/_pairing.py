@@ -253,10 +253,10 @@ def item_key(coded: list[Codes], names: list[str], *, told: bool) -> Codes:
     return key
 
 
-def encode_ids(values: Any, name: str) -> Codes:
-    """Codes of ids of items or samples, whose near misses are told where they matter: when they do not pair up."""
+def encode_ids(values: Any, name: str, *, lookalikes: bool = False) -> Codes:
+    """Codes of ids of items or samples; of pairs, near misses are told where they matter: when they do not pair up."""
     try:
-        return encode(values, name, lookalikes=False)
+        return encode(values, name, lookalikes=lookalikes)
     except ClusterError as error:  # written for clusters, which these are not
         raise PairingError(str(error).replace("so clusters may", "so ids may")) from error
 

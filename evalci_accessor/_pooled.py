@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from evalci_accessor._entries import Entries
 from evalci_accessor._ids import Codes, is_repeat, ranked
+from evalci_accessor._pairing import encode_ids
 from evalci_accessor._warn import plain
+from evalci_accessor.exceptions import EvalCIError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats._validate import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from evalci_accessor._repeats import Naming
@@ -21,6 +25,8 @@ _MOST = 0.9  # share of the items that a column must divide, or divide evenly
 _CHANCE = 1e-3  # probability with which a column that was not planned would be as even over the items
 _FEW = 5  # items below which each must be divided into equal parts
 _NAMED = 50  # values that could be the names of systems
+_SETTINGS = 20  # values of a temperature, say; measurements have more
+_LOOKED_AT = 2000  # entries that tell
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,6 +53,17 @@ class Divided:
     ids: IntArray
 
 
+def ids_or_settings(values: Any, name: str) -> Codes | None:
+    """Codes of what nobody named, if it may hold ids or settings rather than measurements or texts; else None."""
+    # Lists and dicts are no ids, and there are arrays that cannot be hashed at all.
+    with contextlib.suppress(EvalCIError, TypeError, ValueError, NotImplementedError):
+        first = pd.Series(values[:_LOOKED_AT]).nunique()
+        measured = pd.api.types.is_float_dtype(values.dtype) and first > _SETTINGS
+        if not measured and (len(values) <= _LOOKED_AT or 2 * first <= _LOOKED_AT):  # texts of answers are long to hash
+            return encode_ids(values, name)
+    return None
+
+
 def pooled_words(kept: Entries, slot: IntArray, naming: Naming) -> str:
     """That samples of several systems seem to count as those of one; empty if not. ``slot`` is the item of each score."""
     found = divided(kept, slot)
@@ -54,6 +71,8 @@ def pooled_words(kept: Entries, slot: IntArray, naming: Naming) -> str:
     if not found:
         return ""
     if not systems:
+        if _repeats_number(kept, slot):
+            return ""
         return (
             f"{found[0].name!r} is not named in the call, and each of its {found[0].size} values has several samples of nearly "
             f"every item of {naming.key!r}. If it numbers the samples, they may be those of several systems: pass "
@@ -95,6 +114,12 @@ def _numbers(slot: IntArray, columns: list[Divided]) -> bool:
     return _joint([slot, *(one.ids for one in columns)])[1] == len(slot)
 
 
+def _repeats_number(kept: Entries, slot: IntArray) -> bool:
+    """Whether all columns that count repeats do so together, as an epoch and a sample within it."""
+    repeats = [ids.codes for name, ids in kept.others() if is_repeat(name) and not (ids.codes < 0).any()]
+    return _joint([slot, *repeats])[1] == len(slot)
+
+
 def _joint(columns: list[IntArray]) -> tuple[IntArray, int]:
     """Codes of what columns make together, and how many there are."""
     codes, size = columns[0], int(columns[0].max(initial=-1)) + 1
@@ -124,14 +149,31 @@ def divided(kept: Entries, slot: IntArray) -> list[Divided]:
     rows = np.bincount(slot)
     if (rows < 2).all():
         return []
-    numbered = kept.samples is not None
-    return [one for name, ids in kept.others() if (one := _divided(name, ids, slot, rows, numbered=numbered))]
+    several = np.bincount(kept.groups[np.unique(slot, return_index=True)[1]], weights=rows > 1)
+    found = []
+    for name, ids in kept.others():
+        if (ids.codes < 0).any():  # systems have names
+            continue
+        # Another prompt for one model only: the groups of the others tell nothing of whether it was planned.
+        at = ~((several >= _FEW) & _single(ids.codes, kept.groups, len(several)))[kept.groups]
+        part = dataclasses.replace(ids, codes=ids.codes[at])
+        one = _divided(name, part, ranked(slot[at], len(rows))[0], numbered=kept.samples is not None)
+        if one is not None:
+            found.append(dataclasses.replace(one, ids=ranked(ids.codes, ids.size)[0]))
+    return found
 
 
-def _divided(name: str, ids: Codes, slot: IntArray, rows: IntArray, *, numbered: bool) -> Divided | None:
+def _single(codes: IntArray, groups: IntArray, n_groups: int) -> BoolArray:
+    """Groups with a single value."""
+    least, most = np.full(n_groups, codes.max(initial=0)), np.full(n_groups, -1)
+    np.minimum.at(least, groups, codes)
+    np.maximum.at(most, groups, codes)
+    return np.asarray(least == most)
+
+
+def _divided(name: str, ids: Codes, slot: IntArray, *, numbered: bool) -> Divided | None:
     """The column, if it is as even over the items as only a plan makes it."""
-    if (ids.codes < 0).any():  # systems have names
-        return None
+    rows = np.bincount(slot)
     value, held = ranked(ids.codes, ids.size)
     size, several = len(held), rows > 1
     if size < 2 or 2 * size > len(slot):

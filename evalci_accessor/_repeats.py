@@ -23,11 +23,9 @@ from evalci_accessor.exceptions import (
     MissingClusterError,
     MissingScoreWarning,
     SamplesError,
-    ScoreError,
 )
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
-
-_GREATEST = 1e150  # squares of larger scores do not fit
+from evalci_accessor.stats.repeated import refuse_extremes
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -152,7 +150,7 @@ def gather(
     kept = entries if keep is None else entries.take(keep)
     within = [one if keep is None else _taken(one, keep) for one in clusterings]
     _refuse_missing_ids(kept, naming, within)
-    _refuse_extremes(kept.scores, naming.score)
+    refuse_extremes(kept.scores, naming.score)
     slot, present = ranked(key if keep is None else key[keep], naming.n_groups * size)
 
     def words(i: int) -> str:
@@ -192,14 +190,6 @@ def _weights(
 
 def _taken(one: Clustering, keep: BoolArray) -> Clustering:
     return dataclasses.replace(one, coded=dataclasses.replace(one.coded, codes=one.coded.codes[keep]))
-
-
-def _refuse_extremes(scores: FloatArray, name: str) -> None:
-    largest = float(np.abs(scores).max(initial=0.0))
-    if largest > _GREATEST or 0 < largest < 1 / _GREATEST:
-        raise ScoreError(
-            f"The largest score in {name!r} is {largest:g} in size, whose square does not fit a float; rescale them."
-        )
 
 
 def _refuse_missing_ids(kept: Entries, naming: Naming, clusterings: Sequence[Clustering]) -> None:

@@ -170,7 +170,7 @@ class MixedScaleWarning(EvalCIWarning):
 
 
 class ClusterIdWarning(EvalCIWarning):
-    """Cluster ids that look alike are kept apart."""
+    """Ids of clusters, or of items with repeated samples, that look alike are kept apart."""
 
 
 class ScanWarning(EvalCIWarning):

@@ -16,6 +16,7 @@ from evalci_accessor.exceptions import (
     AmbiguousNameError,
     BootstrapWarning,
     ClusterError,
+    ClusterIdWarning,
     ColumnNotFoundError,
     DegenerateRateWarning,
     DimensionError,
@@ -436,6 +437,21 @@ def test_two_scores_under_one_number(code):
     atlas = code.query("model == 'atlas'")
     with pytest.raises(SamplesError, match=r"1 of 800 combinations.*remove them, as with drop_duplicates"):
         pd.concat([atlas, atlas.iloc[:1]]).evalci.pass_at_k(2, item="item", sample="sample")
+
+
+@quiet
+@pytest.mark.parametrize("method", [*MEASURES, "variance_components"])
+def test_ids_of_items_that_look_alike(method):
+    """They split an item, which moves the numbers: said, and on a cube too."""
+    rows = made(uneven=False)
+    ask = {"item": "id"} | ({} if method == "variance_components" else {"k": 2})
+    for id_of in (lambda i, j: f"q{i}" + " " * (j % 2), lambda i, j: i if j % 2 else str(i)):
+        ids = [id_of(i, j) for i, j in zip(rows["item"], rows["sample"], strict=True)]
+        split = rows.assign(id=pd.Series(ids, dtype=object))
+        cube = xr.DataArray(split["score"], dims="row", coords={"id": ("row", split["id"].to_numpy(object))}, name="score")
+        for data in (split, cube):
+            with pytest.warns(ClusterIdWarning, match=r"30 id\(s\) in 'id' .*kept apart"):
+                getattr(data.evalci, method)(**ask)
 
 
 def test_missing_scores_and_ids(code):

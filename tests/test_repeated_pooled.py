@@ -113,6 +113,17 @@ def test_unequal_samples_of_the_systems():
     assert "by='model'" in told(pd.concat([first, second.assign(item=second["item"] + 10)]))
 
 
+def test_two_prompts_of_one_model_only():
+    rows = rows_of(systems=["a", "b", "c"])
+    rows["prompt"] = np.where((rows["model"] == "b") & (rows["sample"] >= 3), "cot", "direct")
+    for order in (rows, rows.sample(frac=1, random_state=2), rows.sample(frac=0.9, random_state=3)):
+        assert told(order, by="model").startswith("'prompt' is not named in the call and divides the samples of nearly every")
+        assert not told(order, by=["model", "prompt"])
+    rng = np.random.default_rng(1)
+    rows["prompt"] = np.where(rows["model"] == "b", rng.choice(["stop", "length"], len(rows)), "stop")  # an outcome
+    assert not told(rows, by="model")
+
+
 def test_few_items():
     """Equal parts of each of them are told; that two items have as many of something is a chance."""
     assert "by='model'" in told(rows_of(3))
@@ -167,6 +178,15 @@ def test_samples_epochs_and_seeds_are_none():
     assert not told(rows, cluster="doc", sample="epoch")
 
 
+def test_samples_that_begin_anew_in_each_epoch_are_none():
+    rows = rows_of(systems=["a"]).drop(columns="model")
+    rows["epoch"], rows["sample"] = rows["sample"] // 3, rows["sample"] % 3
+    assert not told(rows)
+    assert not told(rows, sample=["epoch", "sample"])
+    two = pd.concat([rows, rows], ignore_index=True)  # of two systems, whose names are lost
+    assert "to see which share a number" in told(two)
+
+
 @quiet
 def test_outcomes_are_none():
     """What differs between the samples of an item by chance, at any rate and with any number of values."""
@@ -214,6 +234,17 @@ def test_real_data(data_dir):
     gsm = pd.read_csv(data_dir / "gsm_symbolic_en_da.csv")
     assert "by=['model', 'lang']" in told(gsm, item="template", score="correct")
     assert not told(gsm, item="template", score="correct", by=["model", "lang"])
+
+
+def test_coordinates_that_are_no_ids():
+    """Lists, texts and measurements beside the scores of a cube, as in a frame's columns, are not looked at."""
+    cube = rows_of(systems=["a"]).drop(columns="model").set_index(["item", "sample"])["score"].to_xarray()
+    lists = np.empty(cube.shape, dtype=object)
+    lists.fill([1])
+    extra = {"answer": lists, "logit": np.full(cube.shape, 1e20), "text": np.full(cube.shape, {}, dtype=object)}
+    cube = cube.assign_coords({name: (cube.dims, values) for name, values in extra.items()})
+    assert not told(cube, sample="sample")
+    assert not told(cube.to_dataframe().reset_index(), sample="sample")
 
 
 # Series and cubes

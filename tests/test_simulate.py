@@ -472,6 +472,7 @@ GOOD = {"sizes": [2, 3, 4], "icc": 0.1, "rate": 0.5}
         ({"sizes": []}, ClusterError, "shape"),
         ({"sizes": [[2, 3]]}, ClusterError, r"shape \(1, 2\)"),
         ({"sizes": [2, 0, 3, 1.5]}, ClusterError, "2 of 4 are not: 0, 1.5"),
+        ({"sizes": [2, 2.0**62]}, ClusterError, r"from 1 to 2\*\*40; 1 of 2 are not"),
         ({"sizes": [2, np.nan]}, EvalCIError, "nan"),
         ({"sizes": ["a"]}, EvalCIError, "numbers"),
         ({"sizes": [7]}, ClusterError, "single cluster"),

@@ -88,6 +88,8 @@ class ComponentsFrameMethods:
             Fewer than 20 effective clusters (or items, where there are none).
         SingletonClusterWarning
             Each cluster holds one item, so that the two cannot be told apart: the row of the clusters is nan.
+        ClusterIdWarning
+            Ids that look alike, which may split an item or a cluster.
         DominantClusterWarning, RareOutcomeWarning, DegenerateRateWarning, SentinelScoreWarning, MissingScoreWarning
             As `cluster_ci` of the items' means.
         PooledSamplesWarning
@@ -102,7 +104,8 @@ class ComponentsFrameMethods:
         -----
         The variances are those of the nested analysis of variance, with what the samples add taken off, and their intervals a
         jackknife over clusters: `stats.variance_components` has the formulas, the sources and the measured coverage. Clusters
-        are independent, and so are the items of a cluster given the cluster and the samples of an item given the item.
+        are independent, and so are the items of a cluster given the cluster and the samples of an item given the item. Where one
+        cluster holds many of the items, ``std_error``, CR1, is too small, and so is all that is projected from it.
 
         With shares :math:`s_a, s_b, s_w` the variance of the mean falls to :math:`s_a/g + s_b/(gm) + s_w/(gmn)` of what it is
         when there are g times as many clusters, m times as many items in each, and n times as many samples

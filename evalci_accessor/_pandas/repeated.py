@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -18,16 +17,14 @@ from evalci_accessor._pairing import encode_ids, item_key, join_key, refuse_same
 from evalci_accessor._pandas.columns import Frame, clusterings_of, find, free_columns, listed
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
+from evalci_accessor._pooled import ids_or_settings
 from evalci_accessor._repeated import REPEATED_COLUMNS, repeated_columns
 from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._scores import to_float, weights_to_float
 from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor._warn import plain
-from evalci_accessor.exceptions import EvalCIError, MethodError
+from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats.repeated import check_ks
-
-_SETTINGS = 20  # values of a temperature, say; measurements have more
-_LOOKED_AT = 2000  # rows that tell
 
 
 def repeated(
@@ -98,7 +95,7 @@ def read_items(
     # What by= names is the same within a row of the answer, so no items share it there.
     within = [one for one in named if one.label not in [key.label for key in keys]]
     ids = item_key(
-        [encode_ids(one.values, one.name) for one in named], [one.name for one in named],
+        [encode_ids(one.values, one.name, lookalikes=True) for one in named], [one.name for one in named],
         told=not clusters and len(within) > 1,
     )  # fmt: skip
     clusterings = [Clustering(name=one.name, coded=encode(one.values, one.name)) for one in clusters]
@@ -133,10 +130,8 @@ def tidy_along(rows: Rows, keys: dict[Hashable, pd.Series], name: str, labels: A
 
 
 def _others(data: Frame, taken: set[Any]) -> Iterable[tuple[str, Codes]]:
-    """Columns and index levels without a part in the call that hold ids or settings rather than measurements."""
+    """Columns and index levels without a part in the call that could tell two samples apart."""
     for name, values in free_columns(data, taken):
-        with contextlib.suppress(EvalCIError, TypeError):  # lists or dicts, which are no ids
-            first = pd.Series(values[:_LOOKED_AT]).nunique()
-            measured = pd.api.types.is_float_dtype(values.dtype) and first > _SETTINGS
-            if not measured and (len(data) <= _LOOKED_AT or 2 * first <= _LOOKED_AT):  # texts of answers are long to hash
-                yield name, encode_ids(values, name)
+        coded = ids_or_settings(values, name)
+        if coded is not None:
+            yield name, coded

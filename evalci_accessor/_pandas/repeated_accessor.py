@@ -101,7 +101,8 @@ class RepeatedFrameMethods:
         Warns
         -----
         EvalCIWarning
-            As `cluster_ci` of the items' values, and of samples and items that were left out.
+            As `cluster_ci` of the items' values, of ids of items that look alike (`ClusterIdWarning`), and of samples and items
+            that were left out.
         PooledSamplesWarning
             A column that the call does not name divides the samples of nearly every item, as a model would.
 
@@ -120,9 +121,11 @@ class RepeatedFrameMethods:
         both sources of error. ``sample_share`` is :math:`\sum_i w_i^2 \hat V_i/(\sum_i w_i)^2` over CR1 of the values, with
         :math:`w_i` the items' weights and :math:`\hat V_i` the unbiased variance of an item's value over new samples, cut to
         [0, 1], and the rest, ``item_share``, that of items and clusters; nan where an item has fewer than 2k samples, which it
-        takes. Samples are independent given their item, and items, or clusters, of each other. The simultaneous limits are
-        sup-t, at the level at which pointwise ones hold together; over crossed clusterings the covariance is the sum over all
-        pairs of items that share any id, and where that is no covariance, as it can be with few clusters, the k count as unrelated.
+        takes. ``sample_share`` is too large on average with few clusters, where CR1 is uncertain, and far too large where one
+        cluster holds many of the items, where CR1 is too small. Samples are independent given their item, and items, or
+        clusters, of each other. The simultaneous limits are sup-t, at the level at which pointwise ones hold together; over
+        crossed clusterings the covariance is the sum over all pairs of items that share any id, and where that is no covariance,
+        as it can be with few clusters, the k count as unrelated.
 
         References
         ----------

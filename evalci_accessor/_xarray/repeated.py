@@ -14,6 +14,7 @@ from evalci_accessor._entries import Entries
 from evalci_accessor._ids import Codes, encode
 from evalci_accessor._options import RateOptions
 from evalci_accessor._pairing import encode_ids, item_key, join_key, refuse_same_part
+from evalci_accessor._pooled import ids_or_settings
 from evalci_accessor._repeated import REPEATED_COLUMNS, repeated_columns
 from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._scores import weights_to_float
@@ -141,7 +142,7 @@ def _entries(
 ) -> tuple[Entries, Naming]:  # fmt: skip
     """One entry a cell."""
     n_groups, n_cells = cells.values.shape
-    ids = item_key([_coded(cells, one) for one in named], [one.name for one in named], told=told)
+    ids = item_key([_coded(cells, one, lookalikes=True) for one in named], [one.name for one in named], told=told)
     numbers, weights = None, None
     if samples:
         joint = join_key([_coded(cells, one) for one in samples])
@@ -171,9 +172,12 @@ def _clustering(cells: Cells, cluster: Named) -> Clustering:
     return Clustering(name=cluster.name, coded=dataclasses.replace(coded, codes=flat))
 
 
-def _coded(cells: Cells, one: Named) -> Codes:
+def _coded(cells: Cells, one: Named, *, lookalikes: bool = False) -> Codes:
     """Codes of the cells along the reduced dims, shape (N,)."""
-    coded = encode_ids(ids_of(one.array), one.name)
+    return _over_cells(cells, one, encode_ids(ids_of(one.array), one.name, lookalikes=lookalikes))
+
+
+def _over_cells(cells: Cells, one: Named, coded: Codes) -> Codes:
     array = xr.DataArray(coded.codes.reshape(one.array.shape), dims=one.array.dims)
     sizes = {d: cells.score.sizes[d] for d in cells.reduced}
     return dataclasses.replace(coded, codes=np.ascontiguousarray(spread_over(array, sizes, one.name, "item")).ravel())
@@ -184,8 +188,10 @@ def _others(data: Cube, cells: Cells, taken: set[str]) -> Iterable[tuple[str, Co
     bare = {dim: cells.score[dim] for dim in cells.reduced if dim not in data.coords}
     for name, coord in {**data.coords, **bare}.items():
         if str(name) not in taken and coord.ndim and set(coord.dims) <= set(cells.reduced):
-            coded = _coded(cells, Named(coord, str(name)))
-            yield str(name), dataclasses.replace(coded, codes=np.tile(coded.codes, len(cells.values)))
+            coded = ids_or_settings(ids_of(coord), str(name))
+            if coded is not None:
+                codes = _over_cells(cells, Named(coord, str(name)), coded).codes
+                yield str(name), dataclasses.replace(coded, codes=np.tile(codes, len(cells.values)))
 
 
 def wrap_along(cells: Cells, name: str, labels: Any, columns: dict[str, Any], reserved: tuple[str, ...]) -> xr.Dataset:

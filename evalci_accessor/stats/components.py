@@ -13,7 +13,9 @@ import numpy as np
 
 from evalci_accessor.exceptions import ClusterError, SamplesError, ScoreError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import FloatArray, IntArray, as_float, check_level
+from evalci_accessor.stats._validate import FloatArray, IntArray, as_float, check_level, together
+
+_ROUNDING = 1e-12  # share of a component by which rounding may move it
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -257,9 +259,10 @@ def _jackknife(whole: FloatArray, without: FloatArray, quantile: float, *, logar
     """Limits of a component of at least 0 from its values without each cluster."""
     groups = len(without)
     with np.errstate(divide="ignore", invalid="ignore"):
+        if np.ptp(without) <= _ROUNDING * np.abs(without).max():  # no difference is no certainty
+            return np.nan, np.nan
         centre, values = (np.log(whole), np.log(without)) if logarithm else (whole, without)
         half = quantile * np.sqrt((groups - 1) / groups * ((values - values.mean()) ** 2).sum())
-        half = half if half > 0 else np.nan  # no difference is no certainty
         low, high = (np.exp(centre - half), np.exp(centre + half)) if logarithm else (centre - half, centre + half)
     return float(np.maximum(low, 0.0)), float(np.maximum(high, 0.0))
 
@@ -273,7 +276,7 @@ def _sample_variances(sums: FloatArray, sizes: FloatArray, squares: FloatArray) 
 
 
 def _checked(s: object, n: object, ss: object) -> tuple[FloatArray, FloatArray, FloatArray]:
-    sums, sizes = np.broadcast_arrays(as_float(s, "s"), as_float(n, "n"))
+    sums, sizes = together(s=as_float(s, "s"), n=as_float(n, "n"))
     if sums.ndim != 1:
         raise ScoreError(f"totals of items lie along one axis, an entry an item; got {sums.ndim} axes.")
     if (sizes < 1).any() or (sizes != np.round(sizes)).any():
@@ -292,7 +295,9 @@ def _checked(s: object, n: object, ss: object) -> tuple[FloatArray, FloatArray, 
         if (sums != np.round(sums)).any() or (sums < 0).any() or (sums > sizes).any():
             raise ScoreError("sums of scores that are no counts of passes need the sums of squares too: pass `ss`.")
         return sums, sizes, sums
-    squares = np.broadcast_to(as_float(ss, "ss"), sums.shape)
+    squares = as_float(ss, "ss")
+    if squares.shape != sums.shape:
+        raise ScoreError(f"`ss` must hold one sum of squares for each of the {len(sums)} items; got shape {squares.shape}.")
     if (squares * sizes < sums**2 * (1 - 1e-9)).any():
         raise ScoreError("`ss` must be at least s**2 / n of every item; smaller sums of squares cannot be.")
     return sums, sizes, squares

@@ -14,7 +14,7 @@ import numpy as np
 
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MethodError
-from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats._validate import BoolArray, FloatArray, together
 from evalci_accessor.stats.components import ComponentsResult
 
 SOURCES = ("cluster", "item", "sample")
@@ -46,6 +46,8 @@ def projected_error(
     ------
     MethodError
         A number below 1, or clusters where there are none.
+    EvalCIError
+        Shapes that do not broadcast.
 
     See Also
     --------
@@ -87,14 +89,13 @@ def projected_error(
     if not found.clustered and clusters is not None:
         raise MethodError("there are no clusters of several items, so clusters= says nothing; items= are all items.")
     names = ("clusters", "items", "samples")
-    ratios = [
-        np.ones(()) if given is None else count / _count(given, name)
+    ratios = {
+        name: np.ones(()) if given is None else count / _count(given, name)
         for given, name, count in zip((clusters, items, samples), names, now, strict=True)
-    ]
-    left = np.cumprod(np.broadcast_arrays(*ratios), axis=0)  # of each source's variance
-    return (
-        np.asarray(found.std_error * np.sqrt(np.tensordot(found.shares, left, axes=1))) if found.std_error else left[0] * 0.0
-    )
+    }
+    left = np.cumprod(together(**ratios), axis=0)  # of each source's variance
+    shares = found.shares if found.std_error else np.zeros(3)
+    return np.asarray(found.std_error * np.sqrt(np.tensordot(shares, left, axes=1)))
 
 
 def best_counts(found: ComponentsResult, costs: Mapping[str, float] | None = None) -> tuple[float, float]:

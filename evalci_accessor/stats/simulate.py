@@ -26,6 +26,7 @@ __all__ = ["CoverageResult", "coverage"]
 
 _BLOCK, _BLOCK_CLUSTERS = 100, 2**20  # most simulations, and clusters, that share a child seed: part of the result
 _NAIVE = "naive_"
+_LARGEST = 2**40  # scores of a cluster, so that their sums are whole numbers
 _EDGE = 1e-12  # a limit that equals the rate holds it, whatever the rounding
 _CERTAINTY = 0.95  # level of the intervals of the coverages
 
@@ -318,10 +319,10 @@ def _sizes(sizes: object, names: tuple[str, ...]) -> IntArray:
             f"`sizes` must be a list with the number of scores of each cluster; got shape {m.shape}. Forty clusters of five are "
             "sizes=[5] * 40; of a frame, df.groupby('doc_id').size()."
         )
-    bad = np.flatnonzero((m < 1) | (m != np.round(m)))
+    bad = np.flatnonzero((m < 1) | (m > _LARGEST) | (m != np.round(m)))
     if len(bad):
         raise ClusterError(
-            f"`sizes` must be whole numbers of at least 1; {len(bad)} of {m.size} are not: {examples(f'{m[i]:g}' for i in bad)}. "
+            f"`sizes` must be whole numbers from 1 to 2**40; {len(bad)} of {m.size} are not: {examples(f'{m[i]:g}' for i in bad)}. "
             "Leave empty clusters out."
         )
     if m.size == 1 and not all(name.startswith(_NAIVE) for name in names):

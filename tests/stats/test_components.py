@@ -145,6 +145,17 @@ def test_all_the_same():
     assert np.isnan([got.within_items_low, got.within_items_high, got.between_items_low, got.between_items_high]).all()
 
 
+@pytest.mark.parametrize("n_items", [3, 7, 30])
+def test_clusters_that_are_alike_tell_nothing_of_their_differences(n_items):
+    """Whatever the rounding: with one value in each cluster nothing is known of how far it could vary."""
+    got = stats.variance_components([1] * n_items, 3)
+    assert got.between_items < 0
+    assert got.within_items > 0
+    assert np.isnan([got.within_items_low, got.within_items_high, got.between_items_low, got.between_items_high]).all()
+    pairs = stats.variance_components([1, 2] * n_items, 3, cluster=np.repeat(np.arange(n_items), 2))
+    assert np.isnan([pairs.between_clusters_low, pairs.between_clusters_high, pairs.between_items_high]).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "match"),
     [
@@ -157,6 +168,8 @@ def test_all_the_same():
         (([1.5, 2, 3], 5), {}, ScoreError, "pass `ss`"),
         (([1, 6, 3], 5), {}, ScoreError, "pass `ss`"),
         (([10, 2, 3], 5, [1, 1, 2]), {}, ScoreError, "at least s"),
+        (([10, 2, 3], 5, [20, 4]), {}, ScoreError, r"one sum of squares for each of the 3 items; got shape \(2,\)"),
+        (([1, 2, 3], [5, 5]), {}, EvalCIError, r"`s` has shape \(3,\), `n` has shape \(2,\)"),
         (([[1, 2, 3]], 5), {}, ScoreError, "got 2 axes"),
         (([1, np.nan, 3], 5), {}, EvalCIError, "finite"),
         (([1, 2, 3], 5), {"confidence_level": 95}, MethodError, r"Did you mean 0\.95"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from evalci_accessor import stats
-from evalci_accessor.exceptions import MethodError
+from evalci_accessor.exceptions import EvalCIError, MethodError
 from evalci_accessor.stats.designs import levers
 
 
@@ -174,6 +174,7 @@ def test_nothing_varies():
     found = stats.variance_components([5, 5, 5], 5)
     assert np.isnan(found.shares).all()
     assert stats.projected_error(found, samples=[1, 2]).tolist() == [0, 0]
+    assert isinstance(stats.projected_error(found), np.ndarray)
     assert np.isnan(stats.best_counts(found)).all()
     got = levers(found, None)
     assert not got.best.any()
@@ -206,5 +207,7 @@ def test_designs_that_cannot_be():
         stats.projected_error(found, items=np.nan)
     with pytest.raises(MethodError, match=r"clusters= must be numbers; got str"):
         stats.projected_error(found, clusters="many")
+    with pytest.raises(EvalCIError, match=r"`clusters` has shape \(\), `items` has shape \(2,\), `samples` has shape \(3,\)"):
+        stats.projected_error(found, items=[1, 2], samples=[1, 2, 3])
     with pytest.raises(MethodError, match=r"no clusters of several items"):
         stats.projected_error(stats.variance_components([4, 1, 5, 2], 5), clusters=3)
