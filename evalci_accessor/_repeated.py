@@ -31,6 +31,7 @@ from evalci_accessor.stats.averaged import AveragedPosterior
 from evalci_accessor.stats.bootstrap import seed_sequence
 from evalci_accessor.stats.clustered import lazy_posterior, rate
 from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.stats.icc import anova_variance
 from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
 from evalci_accessor.stats.repeated import best_values, few_words, passed_values
 from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
@@ -207,7 +208,11 @@ def _shares(items: Items, held: Any, variance: FloatArray, sample: Sample, mo: M
     sampled, weights = np.zeros(t.shape), np.ones(len(items.n)) if items.weights is None else items.weights
     np.add.at(sampled, items.groups, np.where(held, variance, 0.0) * weights[:, None] ** 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        every = cr_variance(t, mo, "cr1") if sample.crossing is None else sample.crossing.totals.variance("cr1")
+        if sample.crossing is None:
+            nested = anova_variance(t, mo)
+            every = np.where(np.isnan(nested), cr_variance(t, mo, "cr1"), nested)
+        else:
+            every = sample.crossing.totals.variance("cr1")
         total = every.reshape(t.shape)
         share = np.clip(sampled / t.sum(t.m).reshape(t.shape) ** 2 / np.where(total > 0, total, np.nan), 0.0, 1.0)
     return {"item_share": 1 - share, "sample_share": share}

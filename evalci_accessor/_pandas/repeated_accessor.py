@@ -117,15 +117,15 @@ class RepeatedFrameMethods:
         up to n; no power of the pooled rate is, since items differ. For k = 1 the estimate is the mean of the items' rates: of
         all rows only if all items have as many samples.
 
-        The values vary between items both because items differ and because their samples do, so an interval over items holds
-        both sources of error. ``sample_share`` is :math:`\sum_i w_i^2 \hat V_i/(\sum_i w_i)^2` over CR1 of the values, with
-        :math:`w_i` the items' weights and :math:`\hat V_i` the unbiased variance of an item's value over new samples, cut to
-        [0, 1], and the rest, ``item_share``, that of items and clusters; nan where an item has fewer than 2k samples, which it
-        takes. ``sample_share`` is too large on average with few clusters, where CR1 is uncertain, and far too large where one
-        cluster holds many of the items, where CR1 is too small. Samples are independent given their item, and items, or
-        clusters, of each other. The simultaneous limits are sup-t, at the level at which pointwise ones hold together; over
-        crossed clusterings the covariance is the sum over all pairs of items that share any id, and where that is no covariance,
-        as it can be with few clusters, the k count as unrelated.
+        The values vary between items both because items differ and because their samples do, so an interval over items holds both
+        sources of error. ``sample_share`` is :math:`\sum_i w_i^2 \hat V_i/(\sum_i w_i)^2` over the variance of the mean, with
+        :math:`w_i` the items' weights and :math:`\hat V_i` the unbiased variance of an item's value over new samples, cut to [0,
+        1], and the rest, ``item_share``, that of items and clusters; nan where an item has fewer than 2k samples, which it takes.
+        That variance is the one of the analysis of variance, :math:`\hat\sigma_a^2/G^* + MSW/M`, which is CR1 for clusters of one
+        size, and CR1 under crossed clusterings. With few clusters it is uncertain, and the share too large on average. Samples
+        are independent given their item, and items, or clusters, of each other. The simultaneous limits are sup-t, at the level
+        at which pointwise ones hold together; over crossed clusterings the covariance is the sum over all pairs of items that
+        share any id, and where that is no covariance, as it can be with few clusters, the k count as unrelated.
 
         References
         ----------
