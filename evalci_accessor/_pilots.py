@@ -11,6 +11,7 @@ import numpy as np
 from evalci_accessor._blocks import blocks_of, refuse_single_items
 from evalci_accessor._findings import warn_missing, warn_sentinel
 from evalci_accessor._options import PlanOptions
+from evalci_accessor._pair_findings import warn_scales
 from evalci_accessor._pairing import Matched
 from evalci_accessor._present import refuse_single_clusters
 from evalci_accessor._repeats import Items
@@ -135,6 +136,7 @@ def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
     blocks, outside = blocks_of(matched), tail(confidence_level, "two-sided")
     refuse_single_items(matched, blocks)
     warn_sentinel(matched.sentinel, matched.score_range[1])
+    warn_scales(matched)
     found: dict[int, Pilot] = {}
     for block in blocks:
         for part, t in block.chunks(by_cluster=block.by_cluster):
@@ -269,9 +271,10 @@ def check_goal(factor: Any, asked: dict[str, Any], options: PlanOptions, *, nest
     }  # fmt: skip
     stray = [name for name, given in of_pair.items() if given is not None]
     if width is not None and stray:
+        clustering = f" If {factor!r} is the clustering, pass cluster={factor!r}." if stray[0] == "factor" else ""
         raise MethodError(
-            f"half_width= is the goal of one rate, and {stray[0]}= belongs to two systems. For a rate of each system leave "
-            f"{stray[0]}= out and keep the systems apart with by= (or as a dim that stays); for their difference name "
+            f"half_width= is the goal of one rate, and {stray[0]}= belongs to two systems.{clustering} For a rate of each system "
+            f"leave {stray[0]}= out and keep the systems apart with by= (or as a dim that stays); for their difference name "
             f"difference= or margin=."
         )
     if width is None and factor is None:

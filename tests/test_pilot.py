@@ -20,6 +20,7 @@ from evalci_accessor.exceptions import (
     MethodError,
     MissingScoreError,
     MissingScoreWarning,
+    MixedScaleWarning,
     PairingError,
     PilotError,
     PlanWarning,
@@ -486,6 +487,17 @@ def test_group_in_which_nothing_varies_is_named(rag):
 def test_difference_beyond_the_disagreement_is_refused(rag):
     with pytest.raises(PilotError, match=r"^'boreal' against 'atlas': A difference of 0.4 .* disagree on 0.36 of the items"):
         rag.evalci.power("model", difference=0.4, **PAIR)
+
+
+def test_percent_beside_fractions_are_told(rag):
+    mixed = rag.assign(score=rag["score"] * np.where(rag["model"] == "boreal", 100.0, 1.0))
+    with pytest.warns(MixedScaleWarning, match="'atlas', do not go above 1, and those of 1, such as 'boreal'"):
+        mixed.evalci.power("model", difference=0.1, **PAIR)
+
+
+def test_clustering_in_the_place_of_the_factor_is_told(rag):
+    with pytest.raises(MethodError, match="If 'doc_id' is the clustering, pass cluster='doc_id'"):
+        rag.evalci.required_clusters("doc_id", half_width=0.05, cluster=None)
 
 
 def test_empty_and_unpaired_pilots_are_refused(rag):

@@ -75,6 +75,21 @@ class ComponentsResult:
         return not np.isnan(self.between_clusters)
 
     @property
+    def icc(self) -> float:
+        """Correlation of two scores of different items of a cluster; nan where nothing varies, and without clusters."""
+        return self._correlation(self.between_clusters)
+
+    @property
+    def item_icc(self) -> float:
+        """Correlation of two samples of an item, which no cluster makes smaller; nan where nothing varies."""
+        return self._correlation(np.nansum(np.maximum([self.between_clusters, self.between_items], 0.0)))
+
+    def _correlation(self, part: float) -> float:
+        """A part of the variance of a single score, with negative components as 0."""
+        total = np.nansum(np.maximum([self.between_clusters, self.between_items, self.within_items], 0.0))
+        return float(np.maximum(part, 0.0) / total) if total > 0 else np.nan
+
+    @property
     def shares(self) -> FloatArray:
         """Clusters', items' and samples' shares in the variance of the estimate, shape (3,).
 

@@ -178,3 +178,22 @@ def test_clusters_that_are_alike_tell_nothing_of_their_differences(n_items):
 def test_totals_that_cannot_be(arguments, options, error, match):
     with pytest.raises(error, match=match):
         stats.variance_components(*arguments, **options)
+
+
+def test_correlations():
+    """Those of the one-way and of the nested law, by brute force over pairs of scores."""
+    rng = np.random.default_rng(11)
+    cluster, item = np.repeat(np.arange(400), 15), np.repeat(np.arange(2000), 3)
+    y = rng.normal(size=400)[cluster] + 1.5 * rng.normal(size=2000)[item] + rng.normal(size=6000)
+    found = stats.variance_components(
+        np.bincount(item, y), np.full(2000, 3), np.bincount(item, y**2), cluster=np.repeat(np.arange(400), 5)
+    )
+    z = ((y - y.mean()) / y.std()).reshape(400, 5, 3)
+    same_item = np.mean([(z[:, :, a] * z[:, :, b]).mean() for a in range(3) for b in range(a)])
+    pairs = ((i, j, a, b) for i in range(5) for j in range(i) for a in range(3) for b in range(3))
+    same_cluster = np.mean([(z[:, i, a] * z[:, j, b]).mean() for i, j, a, b in pairs])
+    assert_allclose([found.icc, found.item_icc], [same_cluster, same_item], atol=0.005)
+    assert_allclose([found.icc, found.item_icc], [1 / 4.25, 3.25 / 4.25], atol=0.05)
+    lone = stats.variance_components([4, 1, 5, 2], [5, 5, 5, 5])
+    assert np.isnan(lone.icc)
+    assert 0 < lone.item_icc < 1
