@@ -322,6 +322,8 @@ def _codes(cluster: object, n_items: int) -> IntArray:
     if cluster is None:
         return np.arange(n_items)
     ids = np.asarray(cluster)
+    if ids.dtype.kind == "O" and all(isinstance(one, str) for one in ids.flat):
+        ids = ids.astype(np.str_)
     if ids.shape != (n_items,) or ids.dtype.kind not in "iuUS":
         raise ClusterError(
             f"`cluster` must hold a whole number or a string for each of the {n_items} items; got an array of shape {ids.shape} "

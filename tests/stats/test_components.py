@@ -180,6 +180,16 @@ def test_totals_that_cannot_be(arguments, options, error, match):
         stats.variance_components(*arguments, **options)
 
 
+def test_ids_of_a_series():
+    s, n = [3, 1, 2, 2, 0, 3], [4] * 6
+    ids = ["a", "a", "b", "b", "c", "c"]
+    want = stats.variance_components(s, n, cluster=ids)
+    got = stats.variance_components(s, n, cluster=np.array(ids, dtype=object))
+    assert [getattr(got, name) for name in COMPONENTS] == [getattr(want, name) for name in COMPONENTS]
+    with pytest.raises(ClusterError, match="type object"):
+        stats.variance_components(s, n, cluster=np.array([*ids[:5], None], dtype=object))
+
+
 def test_correlations():
     """Those of the one-way and of the nested law, by brute force over pairs of scores."""
     rng = np.random.default_rng(11)
