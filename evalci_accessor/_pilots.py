@@ -257,7 +257,7 @@ def refuse_lone_sample(sample: Any, *, nested: bool) -> None:
         )
 
 
-def check_goal(factor: Any, asked: dict[str, Any], options: PlanOptions, *, nested: bool, baseline: Any, pairs: Any) -> None:
+def check_goal(factor: Any, asked: dict[str, Any], options: PlanOptions, *, nested: bool, **of_systems: Any) -> None:
     """One goal: the half-width of a rate, or a power to show something of two systems; nothing that goes with the other."""
     width, difference, margin = asked["half_width"], asked["difference"], asked["margin"]
     if (width is None) == (difference is None and margin is None):
@@ -266,10 +266,16 @@ def check_goal(factor: Any, asked: dict[str, Any], options: PlanOptions, *, nest
             "margin= (not worse by more), or both, for two systems."
         )
     of_pair = {
-        "factor": factor, "baseline": baseline, "pairs": pairs, "claim": options.claim,
-        "alternative": None if options.alternative == "two-sided" else options.alternative,
-    }  # fmt: skip
-    stray = [name for name, given in of_pair.items() if given is not None]
+        "factor": factor,
+        "power": asked["power"],
+        "claim": options.claim,
+        "alternative": options.alternative,
+    } | of_systems
+    usual: dict[str, Any] = {"power": 0.8, "alternative": "two-sided", "unmatched": "raise"}
+    stray = [
+        name for name, given in of_pair.items()
+        if given is not None and not (name in usual and np.array_equal(given, usual[name]))
+    ]  # fmt: skip
     if width is not None and stray:
         clustering = f" If {factor!r} is the clustering, pass cluster={factor!r}." if stray[0] == "factor" else ""
         raise MethodError(

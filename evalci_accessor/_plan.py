@@ -181,6 +181,8 @@ def _run(
     out: dict[str, Any] = {
         name: _column([row[name] for row in rows], shape) for name in columns if name in (rows or [{}])[0]
     }
+    if found.cluster is None:  # an item that stands for itself does not hold more of them
+        out |= {name: np.full(shape, np.nan) for name in ("half_width_limit", "power_limit") if name in out}
     out |= {
         "cluster": found.cluster or "", "alternative": options.alternative,
         "confidence_level": check_level(options.confidence_level),
@@ -330,6 +332,8 @@ def _refuse_samples(found: Pilots, asked: list[Any]) -> None:
 
 def _warn_items(found: Pilots, answer: Answer, short: np.ndarray) -> None:
     """Say where more items in the pilot's clusters do not reach the goal, however many."""
+    # In as many clusters as the pilot has or fewer the goal is reached by the items that were asked for.
+    short = short & (answer.columns["n_clusters"] > answer.columns["n_clusters_pilot"])
     if found.cluster is None or not short.any():
         return
     at, per = np.flatnonzero(short).tolist(), short.size // len(found.every)

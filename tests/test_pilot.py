@@ -271,6 +271,7 @@ def test_without_clusters_items_count():
     width = only(code.query("model == 'atlas'").evalci.half_width(None, n_clusters=200, n_sims=20))
     alone = stats.half_width(width["estimate"], icc=0, n_clusters=200, items_per_cluster=1, n_sims=20)
     assert_allclose(width["half_width"], float(alone.half_width))
+    assert np.isnan(width["half_width_limit"])  # items do not grow
 
 
 def test_sizes_keep_their_proportions(uneven):
@@ -287,6 +288,14 @@ def test_sizes_keep_their_proportions(uneven):
     )
     assert_allclose(got["half_width"][3], float(plan.half_width))
     assert got["n_items"][3] == 2000
+
+
+def test_sizes_keep_their_mean_where_the_smallest_cannot_shrink():
+    sizes = [1] * 9 + [51]
+    rows = pd.DataFrame({"cluster": np.repeat(np.arange(10), sizes), "score": np.arange(60) % 3 > 0})
+    with pytest.warns(FewClustersWarning):
+        got = rows.evalci.half_width("cluster", items_per_cluster=[1, 2, 6], n_sims=10)
+    assert got["n_items"].tolist() == [10, 20, 60]
 
 
 # The table
@@ -440,6 +449,14 @@ def test_goal_within_reach_of_more_items_warns_of_nothing(atlas):
     assert got["half_width_limit"] < 0.09
 
 
+def test_goal_that_the_pilots_own_design_reaches_warns_of_nothing():
+    """Of nearly equal scores the interval is no narrower with endless items than with five."""
+    rows = pd.DataFrame({"cluster": np.repeat(np.arange(20), 5), "score": np.repeat([0.0] + [1.0] * 19, 5)})
+    got = only(rows.evalci.required_clusters(cluster="cluster", half_width=0.1088))
+    assert got["n_clusters"] <= 20
+    assert got["half_width_limit"] > 0.1088
+
+
 # Pilots that tell little, or nothing
 
 
@@ -562,6 +579,10 @@ def test_goals_do_not_mix(rag, cube):
         ask("model", cluster="doc_id", item="item", half_width=0.1)
     with pytest.raises(MethodError, match="alternative= belongs to two systems"):
         ask(cluster="doc_id", half_width=0.1, alternative="less")
+    with pytest.raises(MethodError, match="power= belongs to two systems"):
+        ask(cluster="doc_id", half_width=0.1, power=0.9)
+    with pytest.raises(MethodError, match="unmatched= belongs to two systems"):
+        cube.evalci.required_clusters(cluster="doc_id", half_width=0.1, unmatched="drop")
     with pytest.raises(MethodError, match="name the factor"):
         ask(cluster="doc_id", difference=0.1)
     with pytest.raises(MethodError, match=r"item=\[cluster, item\]"):

@@ -72,7 +72,7 @@ def required_clusters(
     **given: Any,
 ) -> pd.DataFrame:
     """How many clusters a goal needs, as the accessor's method of that name."""
-    check_goal(factor, asked, options, nested=nested, baseline=baseline, pairs=pairs)
+    check_goal(factor, asked, options, nested=nested, baseline=baseline, pairs=pairs, unmatched=unmatched)
     common: dict[str, Any] = {"method": "required_clusters", "options": options} | given
     if factor is None:
         found, keys = _of_rate(data, cluster, nested=nested, reserved=RATE_CLUSTERS_COLUMNS, **common)

@@ -69,10 +69,10 @@ class PlanFrameMethods(PlanPairsFrameMethods):
         -------
         DataFrame
             Keys, then ``half_width`` at the posterior mean of the pilot's ICC, ``half_width_low`` and ``half_width_high``, its
-            range between the ICC's limits, ``half_width_limit`` (with items without number in as many clusters), the design
-            (``n_clusters``, ``n_items``, ``n_samples``, ``items_per_cluster``), what the pilot told (``icc``, ``icc_low``,
-            ``icc_high``, ``item_icc``, the correlation of two samples of an item, ``estimate``, ``std_dev`` of a single score,
-            ``n_clusters_pilot``), ``cluster``, ``method`` and ``confidence_level``.
+            range between the ICC's limits, ``half_width_limit`` (with items without number in as many clusters; nan if
+            these are single items), the design (``n_clusters``, ``n_items``, ``n_samples``, ``items_per_cluster``), what the pilot
+            told (``icc``, ``icc_low``, ``icc_high``, ``item_icc``, the correlation of two samples of an item, ``estimate``,
+            ``std_dev`` of a single score, ``n_clusters_pilot``), ``cluster``, ``method`` and ``confidence_level``.
 
         Raises
         ------

@@ -93,7 +93,7 @@ def required_clusters(
     **given: Any,
 ) -> xr.Dataset:
     """How many clusters a goal needs, as the accessor's method of that name."""
-    check_goal(factor, asked, options, nested=nested, baseline=baseline, pairs=pairs)
+    check_goal(factor, asked, options, nested=nested, baseline=baseline, pairs=pairs, unmatched=unmatched)
     common: dict[str, Any] = {"method": "required_clusters", "options": options} | given
     if factor is None:
         found = _of_rate(data, cluster, nested=nested, **common)

@@ -13,6 +13,7 @@ from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError
 from evalci_accessor.stats._validate import FloatArray, as_float
 
 MOST_CLUSTERS = 1_000_000
+_LARGEST = 1e9  # items in a cluster: more do nothing, and sums of them must stay whole numbers
 _MOST_ITEMS = 1e7
 _UNBOUNDED = 1e-3  # what is left of the variance of the items where there are so many that it no longer counts
 
@@ -45,6 +46,11 @@ class Pattern:
                 f"`items_per_cluster` must be at least 1; {len(low)} of {sizes.size} are less: "
                 f"{examples(f'{s:g}' for s in low)}. Leave empty clusters out."
             )
+        if sizes[-1] > _LARGEST:
+            raise ClusterError(
+                f"`items_per_cluster` must be at most {_LARGEST:,.0f}, beyond which no design changes; got {sizes[-1]:g}. "
+                "`half_width_limit` and `power_limit` tell what items without number would reach."
+            )
         return cls(sizes)
 
     def counts(self, n_clusters: int, times: float = 1.0) -> tuple[FloatArray, FloatArray]:
@@ -60,8 +66,12 @@ class Pattern:
         return size, count.astype(np.float64)
 
     def scaled(self, mean: float) -> Pattern:
-        """The pattern with about this mean, and no cluster empty."""
-        return Pattern(np.maximum(self.sizes * (mean / self.sizes.mean()), 1.0))
+        """The pattern with this mean, of 1 or more, and no cluster empty: those that would be hold one item."""
+        k = len(self.sizes)
+        raised = np.arange(k)  # so many of the smallest hold one item, and the others share the rest
+        times = (mean * k - raised) / np.cumsum(self.sizes[::-1])[::-1]
+        first = np.argmax(self.sizes * times >= 1 - 1e-9)
+        return Pattern(np.maximum(self.sizes * times[first], 1.0))
 
     def endless(self, parts: Parts) -> float:
         """How many times as many items make the variance of items negligible: beside that of clusters, or at all."""

@@ -25,7 +25,9 @@ from evalci_accessor.stats.totals import ClusterTotals
 _PLENTY = 40  # clusters from which on a width scatters so little that fewer samples are enough
 _FEWEST = 25
 _LIMIT_SIMS = 50
+_LARGE = 1000  # items of a cluster from which on they are drawn as a whole
 _CONSTANT = 1e-9
+_OUTLYING = 12.0  # kurtosis
 Answer = tuple[float, float, float]
 
 
@@ -56,10 +58,39 @@ class Rates:
         if self.n_samples == 1:
             s = rest.binomial(sizes[:, None], rates)
             return self.answer(sizes, s, s)
-        within = (self.item_icc - self.icc) / (1 - self.icc) if self.icc < 1 else 1.0
-        value = rest.binomial(self.n_samples, item_rates(np.repeat(rates, sizes, axis=0), within, rest)) / self.n_samples
-        first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        return self.answer(sizes, np.add.reduceat(value, first, axis=0), np.add.reduceat(value**2, first, axis=0))
+        sums, squares = np.empty((2, *rates.shape))
+        large = sizes > _LARGE
+        sums[large], squares[large] = self.many(sizes[large, None], rates[large], rest)
+        if not large.all():
+            small = sizes[~large]
+            shares = item_rates(np.repeat(rates[~large], small, axis=0), self.within, rest)
+            value = rest.binomial(self.n_samples, shares) / self.n_samples
+            first = np.concatenate([[0], np.cumsum(small)[:-1]])
+            sums[~large], squares[~large] = (np.add.reduceat(v, first, axis=0) for v in (value, value**2))
+        return self.answer(sizes, sums, squares)
+
+    @property
+    def within(self) -> float:
+        """Correlation of two samples of an item, given its cluster."""
+        return (self.item_icc - self.icc) / (1 - self.icc) if self.icc < 1 else 1.0
+
+    @property
+    def share(self) -> float:
+        """Variance of an item's value over that of a single score, given its cluster."""
+        return self.within + (1 - self.within) / self.n_samples
+
+    def many(self, size: np.ndarray, rates: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Sums of the values of so many items that they need not be drawn one by one, and of their squares.
+
+        The sum is that of as many independent scores as have its variance: exact where the samples of an item all agree, and
+        where they are independent. The squares are at their mean.
+        """
+        scores = np.round(size / self.share).astype(np.int64)
+        return self.sums(rng.binomial(scores, rates) / scores, size)
+
+    def sums(self, mean: FloatArray, size: np.ndarray) -> tuple[FloatArray, FloatArray]:
+        """Sums of the values of items with these means, and of their squares."""
+        return mean * size, (mean**2 + mean * (1 - mean) * self.share) * size
 
     def limit(self, n_clusters: int) -> float:
         """Mean half-width as the items grow without bound."""
@@ -70,9 +101,7 @@ class Rates:
             s = rest.binomial(sizes[:, None], rates)
             return self.answer(sizes, s, s)[0]
         # So many items are at their mean, and so are their squares.
-        within = (self.item_icc - self.icc) / (1 - self.icc) if self.icc < 1 else 1.0
-        square = rates**2 + rates * (1 - rates) * (within + (1 - within) / self.n_samples)
-        return self.answer(sizes, rates * sizes[:, None], square * sizes[:, None])[0]
+        return self.answer(sizes, *self.sums(rates, sizes[:, None]))[0]
 
     def sizes(self, n_clusters: int, times: float = 1.0) -> np.ndarray:
         """Sizes of the clusters."""
@@ -103,10 +132,12 @@ class Rates:
         known = [mean * (1 - mean) - spread, (h**2 * (s / sizes[:, None] - mean) ** 2).sum(axis=0)]
         known[1] = known[1] - (h**2 * (v * (1 - 2 * h) + total)).sum()
         columns = [k / k.std() for k in known if k.std() > _CONSTANT * total]
+        # A few samples that differ from all others, as of a rate near 0 or 1, are no ground for a slope.
+        columns = [k for k in columns if ((k - k.mean()) ** 4).mean() < _OUTLYING]
         design = np.column_stack([np.ones(len(half)), *columns])
         if len(half) < 4 * design.shape[1]:
             return float(half.mean())
-        return float(np.linalg.lstsq(design, half, rcond=None)[0][0])
+        return float(np.clip(np.linalg.lstsq(design, half, rcond=None)[0][0], half.min(), half.max()))
 
 
 def open_half_width(parts: Parts, size: FloatArray, count: FloatArray, level: float) -> Answer:

@@ -16,6 +16,7 @@ from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.plan_rate import RateDesign
 
 _MOST_ITEMS = 1_000_000
+_NEARLY = 1.25  # times the information: a goal that endless items miss by no more may be reached by fewer
 _FAR = 64.0  # times the number at hand that a guess may go
 
 
@@ -308,9 +309,13 @@ def required_items(
         clusters = int(question.flat["n_clusters"][i])
         limit = question.limit(i, clusters, shape)
         none = clusters, np.inf, np.inf, np.nan, limit
-        if not question.reached(i, limit):
-            return none
         floor = question.variance(i, clusters, shape.scaled(1e9))
+        most = _MOST_ITEMS
+        if not question.reached(i, limit):
+            fewer = few_enough(question, i, clusters, shape, limit, floor)
+            if fewer is None:
+                return none
+            most = fewer
 
         def better(n: int, value: float) -> float:
             # What the items add to the variance must shrink until the whole is what it takes.
@@ -321,7 +326,7 @@ def required_items(
         first = better_start(question, i, clusters, shape, floor)
         found = smallest(
             lambda n: question.value(i, clusters, shape.scaled(n)), lambda value: question.reached(i, value), better, first, 1,
-            _MOST_ITEMS,
+            most,
         )  # fmt: skip
         if found is None:
             return none
@@ -331,6 +336,19 @@ def required_items(
 
     columns = each(len(question.goal), one, "items") or [np.empty(0)] * 5
     return question.plan(*columns)
+
+
+def few_enough(question: _Question, i: int, clusters: int, shape: Pattern, limit: float, floor: float) -> int | None:
+    """A number of items per cluster that reaches the goal where endless ones do not; None if there seems to be none.
+
+    With rates near 0 or 1, and without an ICC, the default interval widens a little as the items grow in number. So do the
+    intervals of sizes in proportion to a pattern, of which the least number of items makes equal ones.
+    """
+    numbers = [2**k for k in range(20)]
+    least = min(question.variance(i, clusters, shape.scaled(n)) for n in numbers)
+    if question.times(i, limit) > _NEARLY * max(1.0, floor / least):
+        return None
+    return next((n for n in numbers if question.reached(i, question.value(i, clusters, shape.scaled(n)))), None)
 
 
 def better_start(question: _Question, i: int, clusters: int, shape: Pattern, floor: float) -> float:
@@ -350,9 +368,11 @@ def _question(
     }  # fmt: skip
     given = [name for name, value in of_pairs.items() if value is not None]
     if half_width is not None:
-        if given or alternative != "two-sided":
+        usual = {"alternative": alternative == "two-sided", "power": np.array_equal(power, 0.8)}
+        given += [name for name, is_so in usual.items() if not is_so]
+        if given:
             raise MethodError(
-                f"half_width= is for one rate, and {', '.join(f'{name}=' for name in given) or 'alternative='} for two systems. "
+                f"half_width= is for one rate, and {', '.join(f'{name}=' for name in given)} for two systems. "
                 "Name one goal: half_width= with rate= (or std_dev=), or difference= (or margin=) with how much the systems differ."
             )
         rates = RateDesign.of(

@@ -191,6 +191,33 @@ def test_half_width_on_an_open_scale_is_the_mean_of_a_chi(clusters):
     assert plan.half_width_low < plan.half_width < plan.half_width_high
 
 
+@pytest.mark.parametrize(
+    ("rate", "icc", "clusters", "items"), [(0.001, 0.3, 5, 50), (0.001, 0.05, 12, [1] * 11 + [60]), (0.999, 0.6, 20, 5)]
+)
+def test_half_width_at_the_edge_is_the_mean_over_samples(rate, icc, clusters, items):
+    """Few samples hold a fail (or a pass) there, so they must not decide about all others."""
+    rng, sizes = np.random.default_rng(8), np.broadcast_to(items, clusters)
+    strength = 1 / icc - 1
+    passed = rng.binomial(sizes, rng.beta(rate * strength, (1 - rate) * strength, size=(1000, clusters)))
+    found = stats.cluster_ci(passed, np.broadcast_to(sizes, passed.shape))
+    mean = ((found.ci_high - found.ci_low) / 2).mean()
+    for seed in range(3):
+        plan = stats.half_width(rate, icc=icc, n_clusters=clusters, items_per_cluster=items, rng=seed)
+        assert plan.half_width == pytest.approx(mean, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("rate", "icc", "item_icc"), [(0.8, 0.1, 0.5), (0.97, 0.002, 0.3), (0.6, 0.2, 0.2), (0.6, 0.2, 1.0)]
+)
+def test_large_clusters_need_not_be_drawn_item_by_item(rate, icc, item_icc):
+    options = {"icc": icc, "item_icc": item_icc, "n_samples": 3, "n_clusters": 12, "n_sims": 400}
+    one_by_one, whole = (stats.half_width(rate, **options, items_per_cluster=m) for m in (1000, 1001))
+    for name in ("half_width", "half_width_low", "half_width_high"):
+        assert getattr(whole, name) == pytest.approx(float(getattr(one_by_one, name)), rel=0.03)
+    mixed = stats.half_width(rate, **options, items_per_cluster=[990] * 6 + [1010] * 6)
+    assert mixed.half_width == pytest.approx(float(whole.half_width), rel=0.03)
+
+
 def test_half_width_of_single_items_is_the_mean_over_the_binomial_law():
     """The default of single items is known for every count, so its mean width is a sum."""
     n = 60
@@ -297,6 +324,26 @@ def test_required_items_are_the_fewest_or_none_do(ask):
         assert found[0] == plan.reached[i]
 
 
+@pytest.mark.parametrize(
+    ("ask", "clusters", "pattern"),
+    [
+        # The default interval widens a little with the items where nearly all fail, and unequal sizes cost more than they bring.
+        ({"half_width": 0.075, "rate": 0.001, "icc": 0.3}, 20, 1.0),
+        ({"difference": 0.1, "disagreement": 0.2, "icc": 0.5, "power": 0.97}, 300, [1, 2, 30]),
+    ],
+)
+def test_required_items_where_fewer_do_what_more_do_not(ask, clusters, pattern):
+    plan = need_items(**ask, n_clusters=clusters, pattern=pattern)
+    goal = ask.get("half_width", ask.get("power"))
+    reached, limit = (plan.reached, plan.limit) if plan.measure == "power" else (-plan.reached, -plan.limit)
+    assert limit < (goal if plan.measure == "power" else -goal) <= reached
+    options = without(ask, "difference", "half_width", "rate", "power")
+    which = stats.power if plan.measure == "power" else stats.half_width
+    sizes = Pattern.of(pattern).scaled(float(plan.items_per_cluster)).sizes
+    again = which(ask.get("difference", ask.get("rate")), **options, n_clusters=clusters, items_per_cluster=sizes)
+    assert getattr(again, plan.measure) == plan.reached
+
+
 def test_endless_items_are_the_limit_of_many():
     plan = stats.power(0.1, **PAIR)
     many = stats.power(0.1, **PAIR | {"items_per_cluster": 100_000})
@@ -354,6 +401,21 @@ def test_smallest_margin_has_the_power(claim, difference):
     again = stats.power(difference or 0.0, margin=float(plan.margin), claim=claim, **PAIR)
     assert again.power == pytest.approx(0.9, abs=1e-6)
     assert plan.difference == (difference or 0.0)
+
+
+def test_smallest_margin_is_0_where_the_difference_is_shown_anyhow():
+    options = PAIR | {"n_clusters": 400}
+    plan = stats.mde(claim="noninferiority", difference=[0.15, 0.0], **options)
+    assert plan.margin[0] == 0 < plan.margin[1]
+    assert stats.power(0.15, margin=0, **options).power == plan.power[0] > 0.8
+    assert plan.power[1] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("scale", [1e-10, 1e10])
+def test_smallest_difference_has_the_unit_of_the_scores(scale):
+    options = without(PAIR, "disagreement")
+    plan, unit = (stats.mde(std_dev=s, **options) for s in (scale, 1))
+    assert plan.difference == pytest.approx(float(unit.difference) * scale, rel=1e-6)
 
 
 def test_no_difference_is_large_enough():
@@ -489,6 +551,16 @@ def test_patterns_keep_their_mean(sizes, clusters, times):
     assert (size * count).sum() == pytest.approx(np.mean(sizes) * clusters * times, abs=1)
 
 
+@given(st.lists(st.floats(1, 1000), min_size=1, max_size=15), st.floats(1, 50))
+def test_scaled_patterns_have_the_mean_and_no_cluster_is_empty(sizes, mean):
+    sizes = np.sort(sizes)
+    found = Pattern.of(sizes).scaled(mean).sizes
+    assert found.mean() == pytest.approx(mean)
+    assert (found >= 1).all()
+    more = found > 1 + 1e-6
+    assert np.ptp(found[more] / sizes[more]) < 1e-6 if more.any() else mean == pytest.approx(1)
+
+
 def test_a_pattern_comes_back():
     size, count = Pattern.of(DOMINATED).counts(12)
     assert np.repeat(size, count.astype(int)).tolist() == sorted(DOMINATED)
@@ -570,6 +642,7 @@ def test_power_refuses(change, kind, words):
         ({"rng": -1}, MethodError, "negative"),
         ({"rate": [0.1, 0.2], "icc": [0.1, 0.2, 0.3]}, EvalCIError, "do not fit"),
         ({"n_clusters": 10**7}, ClusterError, "1,000,000"),
+        ({"items_per_cluster": 1e18}, ClusterError, "at most 1,000,000,000"),
     ],
 )
 def test_half_width_refuses(change, kind, words):
@@ -601,6 +674,7 @@ def test_mde_refuses(change, words):
         ({"half_width": 3, "rate": 0.8}, MethodError, "Did you mean 0.03"),
         ({"half_width": 0.05, "rate": 0.8, "difference": 0.1}, MethodError, "difference= for two systems"),
         ({"half_width": 0.05, "rate": 0.8, "alternative": "less"}, MethodError, "alternative="),
+        ({"half_width": 0.05, "rate": 0.8, "power": 0.9}, MethodError, "power= for two systems"),
         ({"half_width": 0.05}, MethodError, "neither"),
         ({"difference": 0.1}, MethodError, "got none"),
         ({"difference": 0.1, "disagreement": 0.2, "power": 1}, MethodError, "power=1"),
