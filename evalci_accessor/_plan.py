@@ -350,8 +350,9 @@ def _warn_items(found: Pilots, answer: Answer, short: np.ndarray) -> None:
     )  # fmt: skip
     warn(
         f"{who}with the {first['n_clusters_pilot']} clusters of {found.cluster!r} in the pilot no number of items reaches {what}: "
-        f"even without bound it stays at {first[f'{goal}_limit']:.3g} (ICC {first['icc']:.2g}). {first['n_clusters']} clusters of "
-        f"{first['items_per_cluster']:.3g} item(s) are needed ({first['n_clusters_low']} to {first['n_clusters_high']} given what "
+        f"without bound the {goal.replace('_', '-')} still stays at {first[f'{goal}_limit']:.3g} (ICC {first['icc']:.2g}). "
+        f"{first['n_clusters']} clusters of {first['items_per_cluster']:.3g} item(s) are needed "
+        f"({first['n_clusters_low']} to {first['n_clusters_high']} given what "
         f"the pilot tells of the ICC).{more}",
         PlanWarning,
     )

@@ -567,8 +567,7 @@ def test_plans_come_true(planning):
     power, width = (frame[frame["measure"] == measure] for measure in ("power", "half-width"))
     assert (power["simulations"] >= 20_000).all()
     off = (power["planned"] - power["simulated"]).abs()
-    assert off[power["generator"] != "graded"].max() <= 0.03
-    assert (off <= 0.03).sum() >= 20
+    assert off.max() <= 0.03
     assert (width["planned"] / width["simulated"] - 1).abs().max() <= 0.03
     assert planning.summary(frame) == planning.TABLE.read_text(encoding="utf-8")
 

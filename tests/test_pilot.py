@@ -675,7 +675,7 @@ def plans(rows, cluster="cluster", item="item"):
 
 
 @quiet
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(rows=pilots, seed=st.integers(0, 1000))
 def test_rows_names_and_dtypes_do_not_matter(rows, seed):
     before = rows.copy(deep=True)
@@ -693,7 +693,7 @@ def test_rows_names_and_dtypes_do_not_matter(rows, seed):
 
 
 @quiet
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(rows=pilots)
 def test_more_never_hurts(rows):
     power = rows.evalci.power("model", item="item", cluster="cluster", difference=0.05, n_clusters=[10, 20, 40])["power"]

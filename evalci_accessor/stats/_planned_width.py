@@ -27,7 +27,7 @@ _FEWEST = 25
 _LIMIT_SIMS = 50
 _LARGE = 1000  # items of a cluster from which on they are drawn as a whole
 _CONSTANT = 1e-9
-_OUTLYING = 12.0  # kurtosis
+_OUTLYING = 30.0  # kurtosis
 Answer = tuple[float, float, float]
 
 
