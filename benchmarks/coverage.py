@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
 import itertools
 import os
 import textwrap
@@ -27,10 +26,9 @@ os.environ.setdefault("TQDM_DISABLE", "1")  # the package's own bars; the one be
 import numpy as np
 import pandas as pd
 import simulation
-from scipy.optimize import brentq
-from scipy.special import expit
 
 from evalci_accessor import stats
+from evalci_accessor.stats._draws import cluster_sums
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "coverage.csv"
@@ -102,39 +100,14 @@ def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
     return simulation.cluster_sizes(cell.sizes, cell.n_clusters, rng)
 
 
-@functools.cache
-def logit_normal(p: float, icc: float) -> tuple[float, float]:
-    """Mean and standard deviation of the logit at which the 0/1 scores have mean p and exactly the ICC.
-
-    The integrals over the normal law are sums over a fine even grid (a trapezoidal rule, which for such integrands is more
-    accurate than Gauss-Hermite once the standard deviation is large).
-    """
-    z = np.linspace(-9, 9, 4001)
-    weight = np.exp(-z * z / 2)
-    weight /= weight.sum()
-
-    def centre(sd: float) -> float:
-        return float(brentq(lambda mu: weight @ expit(mu + sd * z) - p, -20 - 9 * sd, 20 + 9 * sd, xtol=1e-12))
-
-    def excess(sd: float) -> float:
-        return float(weight @ (expit(centre(sd) + sd * z) - p) ** 2 - icc * p * (1 - p))
-
-    sd = float(brentq(excess, 1e-3, 200.0, xtol=1e-10))
-    return centre(sd), sd
-
-
 def draw(cell: Cell, sizes: np.ndarray, replicates: int, rng: np.random.Generator) -> np.ndarray:
     """Sums of 0/1 scores, shape (replicates, clusters); their mean and ICC are exactly the cell's."""
-    shape, p, icc = (replicates, len(sizes)), cell.p, cell.icc
-    if cell.generator == "independent":
-        return rng.binomial(sizes, p, size=shape)
-    if cell.generator == "beta-binomial":
-        strength = (1 - icc) / icc
-        return rng.binomial(sizes, rng.beta(p * strength, (1 - p) * strength, size=shape))
-    if cell.generator == "logit-normal":
-        mean, sd = logit_normal(p, icc)
-        return rng.binomial(sizes, expit(mean + sd * rng.normal(size=shape)))
-    whole = rng.random(shape) < icc
+    if cell.generator != "all-or-nothing":
+        smooth = "logit_normal" if cell.generator == "logit-normal" else "beta_binomial"
+        return cluster_sums(sizes, cell.icc, cell.p, replicates, rng, shape=smooth)
+    # As "all_or_nothing" of the package, but in the order in which the committed numbers were drawn.
+    shape, p = (replicates, len(sizes)), cell.p
+    whole = rng.random(shape) < cell.icc
     return np.where(whole, sizes * (rng.random(shape) < p), rng.binomial(sizes, p, size=shape))
 
 

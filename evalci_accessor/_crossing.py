@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor._ids import Codes
+from evalci_accessor._ids import Codes, by_label
 from evalci_accessor._warn import plain, warn
 from evalci_accessor.exceptions import ClusterError, MethodError, NestedClustersWarning
 from evalci_accessor.stats._validate import FloatArray, IntArray
@@ -128,6 +128,13 @@ def check_listed(specs: Sequence[Any], names: Sequence[str]) -> list[str]:
         raise MethodError(f"cluster= names {twice!r} twice; name each clustering once.")
     # Arrays without a name, or with the same, are told apart by number.
     return [name if names.count(name) == 1 else f"{name} {names[: k + 1].count(name)}" for k, name in enumerate(names)]
+
+
+def ordered(clusterings: Sequence[Clustering]) -> list[Clustering]:
+    """Several with their clusters numbered by label, so that no order of the rows moves a draw; one as it is."""
+    if len(clusterings) < 2:
+        return list(clusterings)
+    return [dataclasses.replace(one, coded=by_label(one.coded)) for one in clusterings]
 
 
 def refuse_many(names: Sequence[str]) -> None:

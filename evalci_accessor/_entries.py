@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor._ids import Codes
+from evalci_accessor._pairing import Samples
 from evalci_accessor._typing import Unmatched
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 
@@ -60,6 +61,8 @@ class Request:
     n_groups : int
     item_label, cluster_label, group_label : callable
     unmatched : {"raise", "drop"}
+    samples : bool
+        Whether to tell how the samples of an item vary, and not only their mean.
     """
 
     systems: list[Any]
@@ -70,6 +73,7 @@ class Request:
     cluster_label: Callable[[int], Any]
     group_label: Callable[[int], str]
     unmatched: Unmatched
+    samples: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,6 +94,8 @@ class Entries:
         Words for an entry.
     others : callable
         Further columns by name that could tell two scores of an item apart; only asked for a message.
+    held : Samples or None
+        What each entry is the mean of, one column; None where an entry is a single score.
     """
 
     scores: FloatArray
@@ -101,7 +107,8 @@ class Entries:
     samples: Codes | None
     weights: FloatArray | None
     where: Callable[[int], str]
-    others: Callable[[], Iterable[tuple[str, IntArray]]]
+    others: Callable[[], Iterable[tuple[str, Codes]]]
+    held: Samples | None = None
 
     def take(self, keep: BoolArray) -> Entries:
         """Some of the entries."""
@@ -114,7 +121,9 @@ class Entries:
             scores=self.scores[at], groups=self.groups[at], systems=self.systems[at], items=self.items[at],
             n_items=self.n_items, clusters=part(self.clusters), samples=part(self.samples),
             weights=None if self.weights is None else self.weights[at],
-            where=lambda i: self.where(int(at[i])), others=lambda: ((name, codes[at]) for name, codes in self.others()),
+            where=lambda i: self.where(int(at[i])),
+            others=lambda: ((name, dataclasses.replace(ids, codes=ids.codes[at])) for name, ids in self.others()),
+            held=None if self.held is None else self.held.take(at),
         )  # fmt: skip
 
 
@@ -137,6 +146,8 @@ class Grid:
         Scores that each mean is over; None where it is the same everywhere.
     n_missing : ndarray of int, shape (H, M)
     sentinel : tuple or None
+    samples : Samples or None
+        Only if asked for.
     """
 
     means: FloatArray
@@ -149,3 +160,4 @@ class Grid:
     counts: IntArray | None
     n_missing: IntArray
     sentinel: tuple[float, int] | None
+    samples: Samples | None = None

@@ -91,10 +91,7 @@ def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: Rate
     words = _Words(sample, mo, result, options, outside)
     if sample.crossing is None:
         _tell_clustering(words, np.ones(sample.totals.n_groups, dtype=bool))
-        words.tell(
-            words.found.singletons & (not sample.alone), ex.SingletonClusterWarning, words.singletons,
-            f"every cluster of {sample.cluster!r} holds one score, so the scores count as independent.",
-        )  # fmt: skip
+        _tell_singletons(words)
         _tell_answer(words, [words])
         return
     crossed = sample.crossing.totals
@@ -103,6 +100,14 @@ def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: Rate
         _tell_clustering(one, ~crossed.nested[d])
     _tell_answer(words, every)
     _warn_variance(sample, crossed, result)
+
+
+def warn_units(sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float) -> None:
+    """Warn of what the clusters are like, whatever is estimated from them, but for their number."""
+    words = _Words(sample, mo, result, options, outside)
+    _tell_sizes(words, np.ones(sample.totals.n_groups, dtype=bool))
+    _tell_singletons(words)
+    _tell_degenerate(words, [words])
 
 
 def _tell_clustering(words: _Words, counts: BoolArray) -> None:
@@ -114,6 +119,13 @@ def _tell_clustering(words: _Words, counts: BoolArray) -> None:
         f"fewer than 5 effective {unit} (or under 4 degrees of freedom), so the intervals lean on assumptions "
         "more than on data.",
     )  # fmt: skip
+    _tell_sizes(words, counts)
+
+
+def _tell_sizes(words: _Words, counts: BoolArray) -> None:
+    """One cluster dominates, or few hold the rarer outcome."""
+    found, name = words.found, repr(words.sample.cluster)
+    unit = f"items of {name}" if words.sample.alone else f"clusters of {name}"
     words.tell(
         found.dominant & counts & (not words.sample.alone), ex.DominantClusterWarning, words.dominant,
         f"one cluster of {name} holds over 25% of the items."
@@ -124,17 +136,28 @@ def _tell_clustering(words: _Words, counts: BoolArray) -> None:
     )  # fmt: skip
 
 
-def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
-    """What is of the answer, from all the clusterings."""
-    found, result = words.found, words.result
-    prior = result.method == "icc_averaged" and not words.sample.alone
-    no_limits = np.isnan(np.ravel(result.ci_low))
+def _tell_singletons(words: _Words) -> None:
+    words.tell(
+        words.found.singletons & (not words.sample.alone), ex.SingletonClusterWarning, words.singletons,
+        f"every cluster of {words.sample.cluster!r} holds one score, so the scores count as independent.",
+    )  # fmt: skip
+
+
+def _tell_degenerate(words: _Words, clusterings: list[_Words]) -> None:
+    prior = words.result.method == "icc_averaged" and not words.sample.alone
     words.tell(
         np.all([one.found.degenerate for one in clusterings], axis=0), ex.DegenerateRateWarning, words.degenerate,
         "all items have one value, so the data cannot tell how they vary." if words.sample.alone else
         "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are"
         + ("; the intervals lean on the prior of the ICC." if prior else "."),
     )  # fmt: skip
+
+
+def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
+    """What is of the answer, from all the clusterings."""
+    found, result = words.found, words.result
+    no_limits = np.isnan(np.ravel(result.ci_low))
+    _tell_degenerate(words, clusterings)
     words.tell(
         found.guard, ex.InformativeSizeWarning, words.guard,
         "the clusters vary by more than their ICC explains, so the intervals were widened to Korn and Graubard's on CR2.",

@@ -15,6 +15,7 @@ from evalci_accessor.exceptions import ClusterError, ClusterIdWarning
 from evalci_accessor.stats._validate import IntArray
 
 _FLOAT_EXACT = 2**53
+_REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}
 _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 
@@ -77,6 +78,11 @@ def encode(values: Any, name: str, *, lookalikes: bool = True) -> Codes:
     return Codes(codes=np.asarray(codes, dtype=np.int64), size=len(uniques), label=uniques.__getitem__)
 
 
+def is_repeat(name: str) -> bool:
+    """Whether a column's name says that it numbers repeats."""
+    return name.casefold().removesuffix("_id") in _REPEATS
+
+
 def by_label(coded: Codes) -> Codes:
     """The same with codes in the order of the labels, written as text, which no order of the rows moves."""
     labels = [plain(coded.label(code)) for code in range(coded.size)]
@@ -111,7 +117,7 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
     if blanks:
         warn(
             f"{name!r} holds the id(s) {examples(map(repr, blanks))}, which look like missing ids written as text; all their rows "
-            "count as one cluster. If they are missing, set them to missing first.",
+            "count as one. If they are missing, set them to missing first.",
             ClusterIdWarning,
         )
     joined = "\x00".join(texts)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evalci_accessor._entries import Entries, Names, Request
+from evalci_accessor._entries import Entries, Request
 from evalci_accessor._ids import ranked
 from evalci_accessor._scores import checked_weights
 from evalci_accessor._warn import examples, plain
@@ -33,7 +33,7 @@ def item_weights(entries: Entries, request: Request) -> Callable[[IntArray], Flo
         group = request.group_label(int(present[k] // entries.n_items))
         return f"{plain(request.item_label(int(present[k] % entries.n_items)))!r}{f' in {group}' if group else ''}"
 
-    refuse_unequal(np.flatnonzero(bad), label, lambda k: raw[at][slot == k], names)
+    refuse_unequal(np.flatnonzero(bad), label, lambda k: raw[at][slot == k], names.key, str(names.weights))
     return lambda keys: found[np.searchsorted(present, keys)]
 
 
@@ -50,7 +50,12 @@ def unequal(least: FloatArray, most: FloatArray) -> BoolArray:
     return np.asarray(least < most * _EQUAL)
 
 
-def refuse_unequal(bad: IntArray, label: Callable[[int], str], found: Callable[[int], FloatArray], names: Names) -> None:
+_WAY = "To weigh samples or systems, average them into one score an item first."
+
+
+def refuse_unequal(
+    bad: IntArray, label: Callable[[int], str], found: Callable[[int], FloatArray], key: str, name: str, way: str = _WAY
+) -> None:
     """Items with several weights; ``label`` and ``found`` give words for one of ``bad``, and its weights."""
     if not len(bad):
         return
@@ -60,10 +65,9 @@ def refuse_unequal(bad: IntArray, label: Callable[[int], str], found: Callable[[
         return f"{label(k)} ({values[0]:g} and {values[-1]:g})"
 
     raise WeightError(
-        f"{len(bad)} item(s) of {names.key!r} have more than one weight in {names.weights!r}: "
+        f"{len(bad)} item(s) of {key!r} have more than one weight in {name!r}: "
         f"{examples(bad.tolist(), words=words)}. A weight belongs to an item, whichever system answers it and however often: give "
-        "all its scores the same one (scale does not matter, so there is no need to normalise by system). To weigh samples or "
-        "systems, average them into one score an item first."
+        f"all its scores the same one (scale does not matter, so there is no need to normalise by system). {way}"
     )
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._entries import Entries, Grid, Names, Request
-from evalci_accessor._ids import ranked
+from evalci_accessor._ids import is_repeat, ranked
 from evalci_accessor._item_weights import item_weights
-from evalci_accessor._pairing import Matched, Table
+from evalci_accessor._pairing import Matched, Samples, Table
 from evalci_accessor._scores import screen, sentinel_of
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._unmatched import Presence, settle, warn_uneven
@@ -24,7 +24,6 @@ from evalci_accessor.exceptions import (
 from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
 
 _GREATEST = 1e150  # squares of larger scores, or of smaller ones than its inverse, do not fit
-_REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}
 
 
 def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
@@ -43,6 +42,7 @@ def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
     _refuse_repeats(kept, slot, cell, counts, request)
     with np.errstate(invalid="ignore"):
         means = np.bincount(cell, weights=kept.scores, minlength=len(counts)) / counts
+    samples = _samples(kept, cell, counts, means, m) if request.samples else None
     lost, n_missing = None, np.zeros((request.n_groups, m), dtype=np.int64)
     if missing is not None:
         gone = entries.take(missing)
@@ -54,10 +54,21 @@ def match(entries: Entries, request: Request, nan_policy: NanPolicy) -> Matched:
             groups=present // max(entries.n_items, 1), clusters=_one_cluster(kept, slot, len(present), request),
             weights=None if weights is None else weights(present),
             repeats=int(counts.max(initial=1)), counts=counts.reshape(-1, m), n_missing=n_missing,
-            sentinel=find_sentinel(kept.scores),
+            sentinel=find_sentinel(kept.scores), samples=samples,
         ),
         request,
     )  # fmt: skip
+
+
+def _samples(kept: Entries, cell: IntArray, counts: IntArray, means: FloatArray, m: int) -> Samples:
+    """How the scores behind each mean vary."""
+    if kept.held is None:
+        squares = np.bincount(cell, (kept.scores - means[cell]) ** 2, len(counts)).astype(np.float64, copy=False)
+        binary = bool(((kept.scores == 0) | (kept.scores == 1)).all())
+        return Samples.of(counts.reshape(-1, m), squares.reshape(-1, m), binary=binary)
+    inside, variances = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), np.nan)
+    inside[cell], variances[cell] = kept.held.counts[:, 0], kept.held.variances[:, 0]  # one entry a cell
+    return Samples(counts=inside.reshape(-1, m), variances=variances.reshape(-1, m), binary=kept.held.binary)
 
 
 def find_sentinel(scores: FloatArray) -> tuple[float, int] | None:
@@ -85,6 +96,7 @@ def assemble(grid: Grid, request: Request) -> Matched:
             Table(
                 scores=grid.means[part], clusters=None if grid.clusters is None else grid.clusters[part], items=grid.items[part],
                 weights=None if grid.weights is None else grid.weights[part],
+                samples=None if grid.samples is None else grid.samples.take(part),
             )
             for part in parts
         ],
@@ -203,7 +215,7 @@ def _way_out(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names
         repeats = f"If {found!r} numbers repeats of an item: {average.format(repr(found))}"
         if names.entries == "rows":
             local += f" To compare within each {found!r}, pass by={found!r}."
-        both = (repeats, local) if found.casefold().removesuffix("_id") in _REPEATS else (local, repeats)
+        both = (repeats, local) if is_repeat(found) else (local, repeats)
         return f"{found!r} tells them apart. {' '.join(both)}"
     local = "If the ids are local to something, pass item=[..., ...]."
     if names.sample:
@@ -214,10 +226,10 @@ def _way_out(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names
 
 def _telling_apart(kept: Entries, slot: IntArray, cell: IntArray, key: IntArray, names: Names) -> str | None:
     """A column that makes the scores unique, the cluster first."""
-    cluster = [] if kept.clusters is None or names.cluster is None else [(names.cluster, kept.clusters.codes)]
+    cluster = [] if kept.clusters is None or names.cluster is None else [(names.cluster, kept.clusters)]
     taken = {*names.item, names.sample}
-    for name, codes in (*cluster, *kept.others()):
-        if name not in taken and _completes(slot, cell, key, codes):
+    for name, ids in (*cluster, *kept.others()):
+        if name not in taken and _completes(slot, cell, key, ids.codes):
             return name
     return None
 

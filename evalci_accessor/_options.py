@@ -15,6 +15,7 @@ from evalci_accessor._typing import (
     DegreesOfFreedom,
     DiffMethod,
     PairTestMethod,
+    PlanMethod,
 )
 
 
@@ -28,6 +29,14 @@ class RateOptions:
     confidence_level: float
     n_resamples: int
     rng: object
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SplitOptions:
+    """The options of `variance_components` that all containers share."""
+
+    costs: Mapping[str, float] | None
+    confidence_level: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,3 +128,26 @@ class Wording:
     percent: bool | None
     title: str | None
     not_covered: Mapping[str, str] | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlanOptions:
+    """The options of the planning methods that all containers share."""
+
+    method: ClusterMethod | PlanMethod
+    confidence_level: float
+    claim: Claim | None = None
+    alternative: Alternative = "two-sided"
+    n_sims: int = 100
+    rng: object = 0
+
+    @property
+    def of_rate(self) -> dict[str, Any]:
+        """Those of one rate."""
+        return {"method": self.method, "confidence_level": self.confidence_level, "n_sims": self.n_sims, "rng": self.rng}
+
+    @property
+    def of_pair(self) -> dict[str, Any]:
+        """Those of a pair."""
+        names = ("method", "confidence_level", "claim", "alternative")
+        return {name: getattr(self, name) for name in names}

@@ -32,7 +32,7 @@ def warn_pairs(
     the variance was zero.
     """
     warn_sentinel(matched.sentinel, matched.score_range[1])
-    _warn_scales(matched)
+    warn_scales(matched)
     margins = [Margin(name=matched.cluster or "", label=matched.cluster_label)]
     for d, margin in enumerate(margins if matched.crossing is None else matched.crossing.margins):
         _warn_clusters(matched, blocks, method, d, margin)
@@ -52,7 +52,7 @@ def warn_pairs(
         _warn_few_items_differ(tell, differ, square, items, method, None if matched.weights is None else n_differing)
 
 
-def _warn_scales(matched: Matched) -> None:
+def warn_scales(matched: Matched) -> None:
     """Say that some systems hold rates and others scores beyond [0, 1]: percent beside fractions, or a mark of failure."""
     if matched.binary:
         return

@@ -17,6 +17,35 @@ from evalci_accessor.stats._validate import FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Samples:
+    """How the samples of an item vary under each system.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n, M)
+        Number of samples, 0 where the system lacks the item.
+    variances : ndarray of float, shape (n, M)
+        Their variance (n - 1); nan of a single one.
+    binary : bool
+        Whether every one is 0 or 1.
+    """
+
+    counts: IntArray
+    variances: FloatArray
+    binary: bool
+
+    @classmethod
+    def of(cls, counts: IntArray, squares: FloatArray, *, binary: bool) -> Samples:
+        """From the sums of the squared deviations from the item's mean."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return cls(counts=counts, variances=np.where(counts > 1, squares / (counts - 1), np.nan), binary=binary)
+
+    def take(self, items: Any) -> Samples:
+        """Those of some items."""
+        return dataclasses.replace(self, counts=self.counts[items], variances=self.variances[items])
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Table:
     """The items of one group.
 
@@ -30,12 +59,15 @@ class Table:
         Codes of the items, for messages.
     weights : ndarray of float, shape (n,), or None
         Weights above 0; None where all items count the same.
+    samples : Samples or None
+        What the means are over; None unless it was asked for.
     """
 
     scores: FloatArray
     clusters: IntArray | None
     items: IntArray
     weights: FloatArray | None
+    samples: Samples | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -221,10 +253,10 @@ def item_key(coded: list[Codes], names: list[str], *, told: bool) -> Codes:
     return key
 
 
-def encode_ids(values: Any, name: str) -> Codes:
-    """Codes of ids of items or samples, whose near misses are told where they matter: when they do not pair up."""
+def encode_ids(values: Any, name: str, *, lookalikes: bool = False) -> Codes:
+    """Codes of ids of items or samples; of pairs, near misses are told where they matter: when they do not pair up."""
     try:
-        return encode(values, name, lookalikes=False)
+        return encode(values, name, lookalikes=lookalikes)
     except ClusterError as error:  # written for clusters, which these are not
         raise PairingError(str(error).replace("so clusters may", "so ids may")) from error
 

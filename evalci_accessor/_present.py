@@ -16,6 +16,7 @@ from evalci_accessor._typing import Alternative, IccMethod, ProportionMethod
 from evalci_accessor._warn import examples, warn
 from evalci_accessor.stats._results import DesignResult, RateResult
 from evalci_accessor.stats._validate import check_option, tail
+from evalci_accessor.stats.averaged import AveragedPosterior
 from evalci_accessor.stats.clustered import BINOMIAL_METHODS, rate
 from evalci_accessor.stats.design import crossed_design, design
 from evalci_accessor.stats.moments import RARE_CLUSTERS, moments, rare_outcomes
@@ -31,7 +32,7 @@ DESIGN_COLUMNS = (
 )  # fmt: skip
 
 
-def estimate(sample: Sample, options: RateOptions) -> RateResult:
+def estimate(sample: Sample, options: RateOptions, posterior: Callable[[], AveragedPosterior] | None = None) -> RateResult:
     """Interval of each group, after the checks and with the warnings."""
     t = sample.totals
     if options.method in BINOMIAL_METHODS:
@@ -42,7 +43,7 @@ def estimate(sample: Sample, options: RateOptions) -> RateResult:
     mo = moments(t) if crossed is None else crossed.moments
     result = rate(
         t, mo=mo, crossed=crossed, method=options.method, df=options.df, alternative=options.alternative,
-        confidence_level=options.confidence_level, n_resamples=options.n_resamples, rng=options.rng,
+        confidence_level=options.confidence_level, n_resamples=options.n_resamples, rng=options.rng, posterior=posterior,
     )  # fmt: skip
     warn_missing(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])

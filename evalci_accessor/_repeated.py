@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
+from evalci_accessor._crossing import Clustering, coarsest, refuse_many
+from evalci_accessor._ids import Codes
 from evalci_accessor._options import RateOptions
 from evalci_accessor._present import estimate
 from evalci_accessor._repeats import Items
-from evalci_accessor._sample import Sample
+from evalci_accessor._sample import Sample, cross
 from evalci_accessor._scores import in_unit_interval
 from evalci_accessor._typing import RepeatedMeasure, TooFew
 from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.exceptions import (
     BootstrapWarning,
     ClusterError,
-    MethodError,
+    PooledSamplesWarning,
     SamplesError,
     ScoreRangeError,
     TooFewSamplesWarning,
 )
 from evalci_accessor.stats._results import RateResult
 from evalci_accessor.stats._validate import FloatArray, IntArray, check_option, check_resamples, tail
+from evalci_accessor.stats.averaged import AveragedPosterior
 from evalci_accessor.stats.bootstrap import seed_sequence
-from evalci_accessor.stats.clustered import rate
+from evalci_accessor.stats.clustered import lazy_posterior, rate
+from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.stats.icc import anova_variance
 from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
 from evalci_accessor.stats.repeated import best_values, few_words, passed_values
 from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
@@ -37,6 +42,8 @@ REPEATED_COLUMNS = (
     "n_samples_min", "n_samples_median", "n_samples_max", "item_share", "sample_share", "n_clusters", "cluster", "icc",
     "design_effect", "n_eff", "method", "confidence_level",
 )  # fmt: skip
+
+_ROUNDING = 1e-12  # share of its parts below which a variance, a sum with signs, is none
 
 
 def repeated_columns(
@@ -49,93 +56,134 @@ def repeated_columns(
         _refuse_graded(items, measure)
     _refuse_few(items, ks, too_few)
     held = items.n[:, None] >= ks
-    _refuse_lone_items(items, held)
+    refuse_lone_items(items, held)
     seed = seed_sequence(options.rng)
     options = dataclasses.replace(options, rng=seed)
     if measure == "best_of_k":
         value, variance = best_values(items.scores, items.n, ks)
     else:
         value, variance = passed_values(measure, items.sums.astype(np.int64), items.n, ks)
-    sample = _sample_of(items, value, held, ks)
+    sample = sample_of(items, value, held, ks)
+    if items.pooled:
+        warn(items.pooled, PooledSamplesWarning)
     _warn_few(items, held, ks)
-    result = estimate(sample, options)
-    mo = moments(sample.totals)
-    low, high = _band(sample, mo, result, options, outside, seed)
+    crossed = None if sample.crossing is None else sample.crossing.totals
+    mo = moments(sample.totals) if crossed is None else crossed.moments
+    posterior = lazy_posterior(sample.totals, mo, crossed)
+    result = estimate(sample, options, posterior)
+    low, high = _band(sample, mo, result, options, outside, posterior, seed)
     out: dict[str, Any] = {name: getattr(result, name) for name in REPEATED_COLUMNS if hasattr(result, name)}
-    out |= _counts(items, held) | _shares(items, held, variance, sample.totals, mo)
+    out |= sample_counts(items, held) | _shares(items, held, variance, sample, mo)
     out |= {
         "measure": measure, "simultaneous_low": low, "simultaneous_high": high, "n_items": result.n,
-        "cluster": items.naming.cluster or "",
+        "cluster": "" if sample.alone else sample.cluster,
     }  # fmt: skip
     return {name: out[name] for name in REPEATED_COLUMNS}
 
 
-def _sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sample:
-    """Each item's value as one score of weight 1, in a group for each group and k."""
+def sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sample:
+    """Each item's value as one score, in a group for each group and k."""
     naming, n_k = items.naming, len(ks)
     shape = (naming.n_groups, n_k)
     item, column = np.nonzero(held)
     scores = value[held]
     low, high = (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
     scores = np.clip(scores, low, high)  # but for rounding it is
-    alone = items.clusters is None
-    clusters = np.arange(len(items.n)) if items.clusters is None else items.clusters
-    totals = ClusterTotals.from_rows(
-        scores, clusters[item], n_clusters=int(clusters.max(initial=-1)) + 1, groups=items.groups[item] * n_k + column,
-        n_groups=naming.n_groups * n_k, bounded=in_unit_interval((low, high)),
-        binary=bool(((scores == 0) | (scores == 1)).all()),
-    )  # fmt: skip
+    rows: dict[str, Any] = {
+        "groups": items.groups[item] * n_k + column, "n_groups": naming.n_groups * n_k,
+        "weights": None if items.weights is None else items.weights[item],
+        "bounded": in_unit_interval((low, high)), "binary": bool(((scores == 0) | (scores == 1)).all()),
+    }  # fmt: skip
 
     def group_label(h: int) -> str:
         group = naming.group_label(h // n_k)
         one = f"k={int(ks[h % n_k])}" if n_k > 1 else ""
         return ", ".join(part for part in (group, one) if part)
 
-    def cluster_label(code: int) -> Any:
-        return items.label(code) if alone else plain(naming.cluster_label(code))
+    def summed(one: Clustering, *, alone: bool = False) -> Sample:
+        totals = ClusterTotals.from_rows(scores, one.coded.codes, n_clusters=one.coded.size, **rows)
+        return Sample(
+            totals=dataclasses.replace(totals, shape=shape), cluster=one.name,
+            cluster_label=lambda code: plain(one.coded.label(code)), group_label=group_label,
+            n_missing=np.zeros(shape[0] * n_k, dtype=np.int64), n_lost=0, score_range=(low, high), sentinel=items.sentinel,
+            alone=alone,
+        )  # fmt: skip
 
-    return Sample(
-        totals=dataclasses.replace(totals, shape=shape), cluster=naming.key if alone else naming.cluster,
-        cluster_label=cluster_label, group_label=group_label, n_missing=np.zeros(shape[0] * n_k, dtype=np.int64), n_lost=0,
-        score_range=(low, high), sentinel=items.sentinel, alone=alone,
-    )  # fmt: skip
+    if not items.clusterings:
+        return summed(Clustering(name=naming.key, coded=Codes(codes=item, size=len(items.n), label=items.label)), alone=True)
+    every = [
+        Clustering(name=one.name, coded=dataclasses.replace(one.coded, codes=one.coded.codes[item]))
+        for one in items.clusterings
+    ]
+    counted = coarsest(every, told=True) if len(every) > 1 else [0]
+    samples = [summed(every[d]) for d in counted]
+    if len(samples) == 1:
+        return samples[0]
+    refuse_many([every[d].name for d in counted])
+    margins = [one.totals for one in samples]
+    crossed = Crossed.from_rows(scores, [every[d].coded.codes for d in counted], margins=margins, **rows)
+    return cross(samples, crossed.shaped(shape))
 
 
 def _band(
-    sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float, seed: np.random.SeedSequence
-) -> tuple[FloatArray, FloatArray]:
+    sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float,
+    posterior: Callable[[], AveragedPosterior], seed: np.random.SeedSequence,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Limits that hold for all k of a group at once: sup-t over the items' or clusters' influences."""
     t, (n_groups, n_k) = sample.totals, sample.totals.shape
-    low, high = result.ci_low.copy(), result.ci_high.copy()
+    crossed = None if sample.crossing is None else sample.crossing.totals
     if n_k < 2:
-        return low, high
+        return result.ci_low, result.ci_high
     n_draws = check_resamples(options.n_resamples)
-    df, least = satterthwaite_df(t, mo, "cr2").reshape(n_groups, n_k), 1.0
-    for g in range(n_groups):
-        part = slice(int(t.offsets[g * n_k]), int(t.offsets[(g + 1) * n_k]))
-        clusters, row = np.unique(t.cluster[part], return_inverse=True)
-        influence = np.zeros((len(clusters), n_k))
-        influence[row.reshape(-1), t.group[part] - g * n_k] = mo.r[part]
-        contrasts = np.stack([np.arange(n_k), np.full(n_k, -1)], axis=1)
-        block = Block(influence=influence, contrasts=contrasts, df=df[g])
-        level = simultaneous_outside([block], 2 * outside, n_draws=n_draws, seed=seed)
-        least = min(least, level)
-        sides = 2 if options.alternative == "two-sided" else 1
+    df = (satterthwaite_df(t, mo, "cr2") if crossed is None else crossed.df("cr2")).reshape(n_groups, n_k)
+    parts: dict[tuple[int, ...], tuple[ClusterTotals, Moments]] = {(0,): (t, mo)} if crossed is None else crossed.parts
+    levels = np.array(
+        [simultaneous_outside([_block(parts, g, df[g])], 2 * outside, n_draws=n_draws, seed=seed) for g in range(n_groups)]
+    )
+    ask: dict[str, Any] = {"method": options.method, "df": options.df, "alternative": options.alternative}
+    if not result.method.startswith("bootstrap"):
+        together = rate(t, mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k), **ask)
+        return together.ci_low, together.ci_high
+    low, high = result.ci_low.copy(), result.ci_high.copy()
+    sides = 2 if options.alternative == "two-sided" else 1
+    for g, level in enumerate(levels.tolist()):
+        some = (g * n_k, (g + 1) * n_k)
         one = rate(
-            t.some(g * n_k, (g + 1) * n_k), method=options.method, df=options.df, alternative=options.alternative,
-            confidence_level=1 - sides * level, n_resamples=options.n_resamples, rng=seed,
+            t.some(*some), crossed=None if crossed is None else crossed.some(*some), confidence_level=1 - sides * level,
+            n_resamples=n_draws, rng=seed, **ask,
         )  # fmt: skip
         low[g], high[g] = one.ci_low, one.ci_high
-    if result.method.startswith("bootstrap") and least * (options.n_resamples + 1) < 1:
+    least = float(levels.min(initial=1.0))
+    if least * (n_draws + 1) < 1:
         warn(
-            f"n_resamples={options.n_resamples} cannot tell limits that hold for all k at once; at least "
+            f"n_resamples={n_draws} cannot tell limits that hold for all k at once; at least "
             f"n_resamples={int(np.ceil(1 / least))} are needed. The default method draws nothing for its limits.",
             BootstrapWarning,
         )
     return low, high
 
 
-def _counts(items: Items, held: Any) -> dict[str, Any]:
+def _block(parts: Mapping[tuple[int, ...], tuple[ClusterTotals, Moments]], g: int, df: FloatArray) -> Block:
+    """The estimates of all k of a group, which share items and clusters; of crossed clusterings only the covariance is known."""
+    n_k = len(df)
+    contrasts = np.stack([np.arange(n_k), np.full(n_k, -1)], axis=1)
+    influences = {}
+    for some, (t, mo) in parts.items():
+        part = slice(int(t.offsets[g * n_k]), int(t.offsets[(g + 1) * n_k]))
+        clusters, row = np.unique(t.cluster[part], return_inverse=True)
+        influences[some] = np.zeros((len(clusters), n_k))
+        influences[some][row.reshape(-1), t.group[part] - g * n_k] = mo.r[part]
+    if len(influences) == 1:
+        return Block(influence=influences[0,], contrasts=contrasts, df=df)
+    parts_of = [(-((-1) ** len(some)), own.T @ own) for some, own in influences.items()]
+    covariance = np.sum([sign * part for sign, part in parts_of], axis=0)
+    scale = np.sum([np.diag(part) for _, part in parts_of], axis=0)
+    if (np.diag(covariance) <= _ROUNDING * scale).any():  # no covariance, as it can be with few clusters
+        covariance = np.eye(n_k)
+    return Block.from_covariance(covariance, contrasts, df)
+
+
+def sample_counts(items: Items, held: Any) -> dict[str, Any]:
     """How many items were left out for each k, and how many samples the others have."""
     n_groups, n_k = items.naming.n_groups, held.shape[1]
     out: dict[str, Any] = {
@@ -154,14 +202,19 @@ def _counts(items: Items, held: Any) -> dict[str, Any]:
     return out
 
 
-def _shares(items: Items, held: Any, variance: FloatArray, t: ClusterTotals, mo: Moments) -> dict[str, FloatArray]:
+def _shares(items: Items, held: Any, variance: FloatArray, sample: Sample, mo: Moments) -> dict[str, FloatArray]:
     """How much of the variance of the estimate is due to which items there are, and how much to their samples."""
-    n_groups, n_k = t.shape
-    sampled = np.zeros((n_groups, n_k))
-    np.add.at(sampled, items.groups, np.where(held, variance, 0.0))
+    t = sample.totals
+    sampled, weights = np.zeros(t.shape), np.ones(len(items.n)) if items.weights is None else items.weights
+    np.add.at(sampled, items.groups, np.where(held, variance, 0.0) * weights[:, None] ** 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        total = cr_variance(t, mo, "cr1").reshape(t.shape)
-        share = np.clip(sampled / mo.n.reshape(t.shape) ** 2 / np.where(total > 0, total, np.nan), 0.0, 1.0)
+        if sample.crossing is None:
+            nested = anova_variance(t, mo)
+            every = np.where(np.isnan(nested), cr_variance(t, mo, "cr1"), nested)
+        else:
+            every = sample.crossing.totals.variance("cr1")
+        total = every.reshape(t.shape)
+        share = np.clip(sampled / t.sum(t.m).reshape(t.shape) ** 2 / np.where(total > 0, total, np.nan), 0.0, 1.0)
     return {"item_share": 1 - share, "sample_share": share}
 
 
@@ -184,10 +237,13 @@ def _refuse_few(items: Items, ks: IntArray, too_few: TooFew) -> None:
     k, naming = int(ks.max()), items.naming
     if k > 1 and len(items.n) and (items.n == 1).all():
         told = "" if naming.sample is None else f", and {naming.sample!r} tells none apart"
+        where = "Is the number of the sample part of item= or by=?"
+        if naming.entries == "cells":
+            where = f"Kept are {' and '.join(map(repr, naming.kept)) or 'no dims'}: if samples lie along one, name it with sample=."
         raise SamplesError(
             f"k={k} needs at least {k} samples of an item, and each of the {len(items.n)} items of {naming.key!r} has one{told}. "
             f"What {k} samples of an item would give cannot be told from one each, nor from a power of the mean score, since items "
-            f"differ. Is the number of the sample part of item=, by= or what is kept? Else draw more samples, or ask for k=1."
+            f"differ. {where} Else draw more samples, or ask for k=1."
         )
     if too_few == "raise" and (items.n < k).any():
         least = int(items.n.min())
@@ -198,9 +254,9 @@ def _refuse_few(items: Items, ks: IntArray, too_few: TooFew) -> None:
         )
 
 
-def _refuse_lone_items(items: Items, held: Any) -> None:
+def refuse_lone_items(items: Items, held: Any) -> None:
     """A single item, of which nobody named a cluster."""
-    if items.clusters is not None:
+    if items.clusterings:
         return
     counts = np.zeros((items.naming.n_groups, held.shape[1]), dtype=np.int64)
     np.add.at(counts, items.groups, held)
@@ -225,17 +281,3 @@ def _warn_few(items: Items, held: Any, ks: IntArray) -> None:
             "estimate is off, and the rows of different k are over different items.",
             TooFewSamplesWarning,
         )
-
-
-Named = TypeVar("Named")
-
-
-def one_clustering(found: Sequence[Named], measure: str) -> Named | None:
-    """The clustering, if one was named; crossed ones are refused."""
-    if len(found) > 1:
-        raise MethodError(
-            f"{measure} takes one clustering, and cluster= names {len(found)}. Name the one that matters most, which "
-            "design_effect(cluster=[...]) of the scores tells; or take the values of the items, as stats.pass_at_k has them, "
-            "through cluster_ci, which takes crossed ones."
-        )
-    return found[0] if found else None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evalci_accessor._crossing import Clustering
 from evalci_accessor._entries import Entries
-from evalci_accessor._ids import ranked
-from evalci_accessor._scores import screen, sentinel_of
+from evalci_accessor._ids import Codes, ranked
+from evalci_accessor._item_weights import one_weight, refuse_unequal, refuse_weightless
+from evalci_accessor._pooled import divided, needed, pooled_words
+from evalci_accessor._scores import checked_weights, screen, sentinel_of
 from evalci_accessor._typing import NanPolicy
 from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.exceptions import (
@@ -20,11 +23,9 @@ from evalci_accessor.exceptions import (
     MissingClusterError,
     MissingScoreWarning,
     SamplesError,
-    ScoreError,
 )
-from evalci_accessor.stats._validate import FloatArray, IntArray
-
-_GREATEST = 1e150  # squares of larger scores do not fit
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.repeated import refuse_extremes
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,30 +37,39 @@ class Naming:
     score : str
     item : list of str
         The columns or dims that make the item's id together.
-    cluster, sample : str or None
+    samples : list of str
+        What numbers the samples together.
+    weights : str or None
     entries : str
         What one score is, in the plural: "rows" or "cells".
     n_groups : int
-    item_label, cluster_label : callable
+    item_label : callable
         The id of a code.
     group_label : callable
         Words for a group, as "model='A'"; empty for the only one.
+    kept : tuple of str
+        Dims of a cube that are not reduced.
     """
 
     score: str
     item: list[str]
-    cluster: str | None
-    sample: str | None
+    samples: list[str]
     entries: str
     n_groups: int
     item_label: Callable[[int], Any]
-    cluster_label: Callable[[int], Any]
     group_label: Callable[[int], str]
+    weights: str | None = None
+    kept: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """The item's name, or names, as one."""
         return ", ".join(self.item)
+
+    @property
+    def sample(self) -> str | None:
+        """The name of the samples' number, or names, as one."""
+        return ", ".join(self.samples) or None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,21 +82,28 @@ class Items:
         Group, ascending, and number of samples of each item.
     scores : ndarray of float, shape (S,)
         The samples of one item after the other.
-    clusters : ndarray of int, shape (I,), or None
+    clusterings : list of Clustering
+        With the cluster of each item; none where items count as independent.
+    weights : ndarray of float, shape (I,), or None
+        Weights above 0; None where all items count the same.
     label : callable
         The id of an item by its place.
     words : callable
         The same in words, as "'q7' in model='A'".
     naming : Naming
+    pooled : str
+        In words, that samples of several systems seem to count as those of one; empty if not.
     """
 
     groups: IntArray
     n: IntArray
     scores: FloatArray
-    clusters: IntArray | None
+    clusterings: list[Clustering]
+    weights: FloatArray | None
     label: Callable[[int], Any]
     words: Callable[[int], str]
     naming: Naming
+    pooled: str = ""
 
     @property
     def sums(self) -> FloatArray:
@@ -101,50 +118,81 @@ class Items:
         return sentinel_of(self.scores) if self.scores.size and self.scores.min() < 0 else None
 
 
-def gather(entries: Entries, naming: Naming, nan_policy: NanPolicy, *, nested: bool) -> Items:
-    """Items with their samples, from scores in any order."""
-    if nested and entries.clusters is None:
-        raise MethodError("nested=True says that the ids of items count within a cluster, and no cluster= is named.")
-    keep, missing = screen(entries.scores, None, naming.score, nan_policy, entries.where)
-    kept = entries if keep is None else entries.take(keep)
-    _refuse_missing_ids(kept, naming)
-    _refuse_extremes(kept.scores, naming.score)
-    codes, size, local = kept.items, entries.n_items, None
-    if nested and kept.clusters is not None:
-        local = max(size, 1)
-        codes, size = kept.clusters.codes * local + codes, size * kept.clusters.size
-    slot, present = ranked(kept.groups * max(size, 1) + codes, naming.n_groups * size)
-    group, item = np.divmod(present, max(size, 1))
+def gather(
+    entries: Entries, naming: Naming, clusterings: Sequence[Clustering], nan_policy: NanPolicy, *, nested: bool
+) -> Items:
+    """Items with their samples, from scores in any order, with the cluster of each in ``clusterings``."""
+    if nested and len(clusterings) != 1:
+        found = f"cluster= names {len(clusterings)}, so within which is not told" if clusterings else "no cluster= is named"
+        raise MethodError(
+            f"nested=True says that the ids of items count within a cluster, and {found}. What makes an id together can be named "
+            "as a list: item=[..., ...]."
+        )
+    outer = clusterings[0].coded if nested else None
+    n_ids = max(entries.n_items, 1)
+    size = n_ids if outer is None else n_ids * max(outer.size, 1)
+    key = entries.groups * size + entries.items + (0 if outer is None else outer.codes * n_ids)
 
-    def label(i: int) -> Any:
-        code = int(item[i])
-        if local is None:
-            return plain(naming.item_label(code))
-        return plain(naming.cluster_label(code // local)), plain(naming.item_label(code % local))
+    def label_of(key: int) -> Any:
+        own, code = plain(naming.item_label(key % n_ids)), key % size // n_ids
+        return own if outer is None else (plain(outer.label(code)), own)
+
+    def words_of(key: int) -> str:
+        where = naming.group_label(key // size)
+        return f"{label_of(key)!r}{f' in {where}' if where else ''}"
+
+    weights = None
+    if entries.weights is not None:
+        told = (entries.items >= 0) & (True if outer is None else outer.codes >= 0)
+        weights = _weights(entries, naming, key, told, size, words_of)
+    absent = None if weights is None else weights == 0  # as if the row were not there, whatever its score
+    keep, missing = screen(entries.scores, absent, naming.score, nan_policy, entries.where)
+    kept = entries if keep is None else entries.take(keep)
+    within = [one if keep is None else _taken(one, keep) for one in clusterings]
+    _refuse_missing_ids(kept, naming, within)
+    refuse_extremes(kept.scores, naming.score)
+    slot, present = ranked(key if keep is None else key[keep], naming.n_groups * size)
 
     def words(i: int) -> str:
-        where = naming.group_label(int(group[i]))
-        return f"{label(i)!r}{f' in {where}' if where else ''}"
+        return words_of(int(present[i]))
 
-    clusters = _one_cluster(kept, slot, len(present), naming, words)
+    own = [_one_cluster(kept, one, slot, len(present), naming, words, alone=len(within) == 1) for one in within]
     _refuse_copies(kept, slot, naming, words)
     if missing is not None:
         _warn_missing(entries.groups[missing], len(np.setdiff1d(entries.items[missing], kept.items)), naming)
+    if weights is not None:
+        weights = one_weight(weights if keep is None else weights[keep], slot, len(present))[0]
     return Items(
-        groups=group, n=np.bincount(slot, minlength=len(present)), scores=kept.scores[np.argsort(slot, kind="stable")],
-        clusters=clusters, label=label, words=words, naming=naming,
+        groups=present // size, n=np.bincount(slot, minlength=len(present)),
+        scores=kept.scores[np.argsort(slot, kind="stable")], clusterings=own, weights=weights,
+        label=lambda i: label_of(int(present[i])), words=words, naming=naming, pooled=pooled_words(kept, slot, naming),
     )  # fmt: skip
 
 
-def _refuse_extremes(scores: FloatArray, name: str) -> None:
-    largest = float(np.abs(scores).max(initial=0.0))
-    if largest > _GREATEST or 0 < largest < 1 / _GREATEST:
-        raise ScoreError(
-            f"The largest score in {name!r} is {largest:g} in size, whose square does not fit a float; rescale them."
-        )
+def _weights(
+    entries: Entries, naming: Naming, key: IntArray, told: BoolArray, size: int, words_of: Callable[[int], str]
+) -> FloatArray:
+    """The weight of each entry, after the checks; ``told`` marks entries whose item is known, by ``key``."""
+    raw = np.asarray(entries.weights)
+    weights = checked_weights(raw, str(naming.weights), entries.where)
+    if naming.n_groups > 1:
+        totals = np.bincount(entries.groups, weights=weights, minlength=naming.n_groups)
+        held = np.bincount(entries.groups, minlength=naming.n_groups) > 0
+        refuse_weightless(np.where(held, totals, np.nan), naming.group_label)
+    slot, present = ranked(key[told], naming.n_groups * size)
+    bad = one_weight(weights[told], slot, len(present))[1]
+    refuse_unequal(
+        np.flatnonzero(bad), lambda i: words_of(int(present[i])), lambda i: raw[told][slot == i], naming.key,
+        str(naming.weights), "The samples of an item count alike.",
+    )  # fmt: skip
+    return weights
 
 
-def _refuse_missing_ids(kept: Entries, naming: Naming) -> None:
+def _taken(one: Clustering, keep: BoolArray) -> Clustering:
+    return dataclasses.replace(one, coded=dataclasses.replace(one.coded, codes=one.coded.codes[keep]))
+
+
+def _refuse_missing_ids(kept: Entries, naming: Naming, clusterings: Sequence[Clustering]) -> None:
     n = len(kept.scores)
     for codes, name, what in (
         (kept.items, naming.key, "item"),
@@ -157,39 +205,40 @@ def _refuse_missing_ids(kept: Entries, naming: Naming) -> None:
                 f"Without it nobody knows {'whose sample a score is' if what == 'item' else 'which samples are copies'}. Fill it "
                 f"in, or leave these {naming.entries} out knowingly, as with dropna(subset=[...])."
             )
-    if kept.clusters is not None and (kept.clusters.codes < 0).any():
-        at = np.flatnonzero(kept.clusters.codes < 0)
-        raise MissingClusterError(
-            f"{'all' if len(at) == n else len(at)} of {n} {naming.entries} have no cluster id in {naming.cluster!r}: "
-            f"{examples(at.tolist(), words=kept.where)}. They are neither one cluster nor none. Leave them out knowingly with "
-            f"dropna(subset=[{naming.cluster!r}]), or give each item an id of its own if they share nothing."
-        )
+    for one in clusterings:
+        at = np.flatnonzero(one.coded.codes < 0)
+        if len(at):
+            raise MissingClusterError(
+                f"{'all' if len(at) == n else len(at)} of {n} {naming.entries} have no cluster id in {one.name!r}: "
+                f"{examples(at.tolist(), words=kept.where)}. They are neither one cluster nor none. Leave them out knowingly with "
+                f"dropna(subset=[{one.name!r}]), or give each item an id of its own if they share nothing."
+            )
 
 
 def _one_cluster(
-    kept: Entries, slot: IntArray, n_slots: int, naming: Naming, words: Callable[[int], str]
-) -> IntArray | None:
-    """The cluster of each item, which must be one."""
-    if kept.clusters is None:
-        return None
-    codes = kept.clusters.codes
+    kept: Entries, one: Clustering, slot: IntArray, n_slots: int, naming: Naming, words: Callable[[int], str], *, alone: bool
+) -> Clustering:  # fmt: skip
+    """The cluster of each item, which must be one; ``alone`` says that no other clustering is named."""
+    codes = one.coded.codes
     own = np.zeros(n_slots, dtype=np.int64)
     own[slot[::-1]] = codes[::-1]  # the first entry's
     other = np.flatnonzero(codes != own[slot])
     if not len(other):
-        return own
+        return dataclasses.replace(one, coded=dataclasses.replace(one.coded, codes=own))
     _, first = np.unique(slot[other], return_index=True)
     at = other[np.sort(first)]
 
     def both(i: int) -> str:
-        labels = (plain(naming.cluster_label(int(code))) for code in (own[slot[i]], codes[i]))
+        labels = (plain(one.coded.label(int(code))) for code in (own[slot[i]], codes[i]))
         return f"{words(int(slot[i]))} in {' and '.join(map(repr, labels))}"
 
     local = (
         "If each cluster numbers its items anew, so that these are different items with one id, pass nested=True: ids then count "
         "within their cluster."
+        if alone
+        else f"If an item under each value of {one.name!r} is an item of its own, say so: item={[*naming.item, one.name]!r}."
     )
-    spread = f"If they are samples of one item, correct the ids in {naming.cluster!r}."
+    spread = f"If they are samples of one item, correct the ids in {one.name!r}."
     ways = f"{local} {spread}"
     if kept.samples is not None:
         torn = np.isin(slot, slot[at])
@@ -199,7 +248,7 @@ def _one_cluster(
         else:
             ways = f"The numbers in {naming.sample!r} begin anew in each cluster, as of different items. {local} {spread}"
     raise ClusterError(
-        f"{len(at)} of {n_slots} items of {naming.key!r} have samples in more than one cluster of {naming.cluster!r}: "
+        f"{len(at)} of {n_slots} items of {naming.key!r} have samples in more than one cluster of {one.name!r}: "
         f"{examples(at.tolist(), words=both, between='; ')}. An item lies in one cluster. {ways}"
     )
 
@@ -219,21 +268,26 @@ def _refuse_copies(kept: Entries, slot: IntArray, naming: Naming, words: Callabl
         number = plain(kept.samples.label(int(kept.samples.codes[rows[0]]))) if kept.samples is not None else ""
         return f"{words(int(slot[rows[0]]))}, sample {number!r} ({examples((f'{kept.scores[i]:g}' for i in rows), 4)})"
 
-    column = next((name for name, ids in kept.others() if _tells_apart(key, ids)), None)
+    names = next(([name] for name, ids in kept.others() if _tells_apart(key, ids)), None)
+    names = names or [one.name for one in needed(divided(kept, slot))]
     way = "If they are copies, remove them, as with drop_duplicates; else number the samples anew."
-    if column is not None:
-        way = f"{column!r} tells them apart: keep its values apart with by={column!r}"
-        if naming.entries == "cells":
-            way = f"{column!r} tells them apart"
-        way += f", or pass item={[*naming.item, column]!r} if it is part of the item's id."
+    if names:
+        shown = repr(names[0]) if len(names) == 1 else repr(names)
+        way = f"{' and '.join(map(repr, names))} {'tells' if len(names) == 1 else 'tell'} them apart"
+        way += (
+            f": keep its values apart with by={shown}" if naming.entries == "rows" else ": leave it out of what is reduced"
+        )
+        way += f", or pass item={[*naming.item, *names]!r} if it is part of the item's id."
     raise SamplesError(
         f"{len(repeated)} of {len(uniques)} combinations of {naming.key!r} and {naming.sample!r} have two scores or more: "
         f"{examples(repeated.tolist(), between='; ', words=copies)}. {way}"
     )
 
 
-def _tells_apart(key: IntArray, ids: IntArray) -> bool:
-    return bool((ids >= 0).all()) and pd.Index(pd.factorize(key)[0] * (int(ids.max(initial=0)) + 1) + ids).is_unique
+def _tells_apart(key: IntArray, ids: Codes) -> bool:
+    if (ids.codes < 0).any() or not ids.size or isinstance(ids.label(0), float):  # these are measurements
+        return False
+    return bool(pd.Index(pd.factorize(key)[0] * ids.size + ids.codes).is_unique)
 
 
 def _warn_missing(groups: IntArray, n_lost: int, naming: Naming) -> None:

@@ -56,6 +56,7 @@ DiffMethod: TypeAlias = Literal[
     "bootstrap_percentile",
     "bootstrap_pigeonhole",
 ]
+PlanMethod: TypeAlias = Literal["auto", "icc_averaged", "tango", "cr2"]
 CompareTest: TypeAlias = Literal["auto", "exact", "midp", "interval"]
 Claim: TypeAlias = Literal["superiority", "noninferiority", "equivalence"]
 Correction: TypeAlias = Literal["bonferroni", "holm", "hochberg", "bh", "by", "none"]
@@ -64,3 +65,7 @@ Layout: TypeAlias = Literal["pair", "square"]
 TooFew: TypeAlias = Literal["raise", "omit"]
 Labels: TypeAlias = Hashable | Sequence[Hashable]
 RepeatedMeasure: TypeAlias = Literal["pass_at_k", "pass_hat_k", "best_of_k"]
+SimulatedMethod: TypeAlias = Literal[
+    ClusterMethod, "naive_wilson", "naive_wald", "naive_clopper_pearson", "naive_jeffreys", "naive_agresti_coull"
+]
+ClusterShape: TypeAlias = Literal["beta_binomial", "all_or_nothing", "logit_normal"]

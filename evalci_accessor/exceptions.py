@@ -27,6 +27,9 @@ __all__ = [
     "MixedScaleWarning",
     "NestedClustersWarning",
     "PairingError",
+    "PilotError",
+    "PlanWarning",
+    "PooledSamplesWarning",
     "RareOutcomeWarning",
     "SamplesError",
     "ScanWarning",
@@ -36,6 +39,7 @@ __all__ = [
     "SentinelScoreWarning",
     "SharedKeyWarning",
     "SingletonClusterWarning",
+    "StoppedEarlyWarning",
     "TooFewSamplesWarning",
     "UnmatchedItemsWarning",
     "WeightError",
@@ -98,6 +102,10 @@ class PairingError(EvalCIError):
     """The scores do not pair up: items without a partner, or more than one score for an item and a system."""
 
 
+class PilotError(EvalCIError):
+    """The pilot does not tell what a plan needs: nothing varies in it, say."""
+
+
 class SamplesError(EvalCIError):
     """The samples of an item do not allow the question: fewer than k, say, or two under one number."""
 
@@ -115,7 +123,7 @@ class EvalCIWarning(UserWarning):
 
 
 class FewClustersWarning(EvalCIWarning):
-    """So few effective clusters that the interval leans on the prior of the ICC."""
+    """So few effective clusters that intervals lean on the prior of the ICC, or variances between them are told badly."""
 
 
 class DominantClusterWarning(EvalCIWarning):
@@ -167,7 +175,7 @@ class MixedScaleWarning(EvalCIWarning):
 
 
 class ClusterIdWarning(EvalCIWarning):
-    """Cluster ids that look alike are kept apart."""
+    """Ids of clusters, or of items with repeated samples, that look alike are kept apart."""
 
 
 class ScanWarning(EvalCIWarning):
@@ -186,5 +194,17 @@ class FewDiscordantWarning(EvalCIWarning):
     """So few items on which the systems differ that the data say little about which is better."""
 
 
+class PooledSamplesWarning(EvalCIWarning):
+    """A column that the call does not name divides the samples of the items, as a model would that by= forgot."""
+
+
 class TooFewSamplesWarning(EvalCIWarning):
     """Items with fewer samples than asked for were left out at the caller's request."""
+
+
+class PlanWarning(EvalCIWarning):
+    """More items in the pilot's clusters cannot reach the goal, however many: more clusters are needed."""
+
+
+class StoppedEarlyWarning(EvalCIWarning):
+    """A simulation was stopped before it was done, and the answer is that of the part that was."""

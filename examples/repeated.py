@@ -3,7 +3,7 @@
 Run with ``python examples/repeated.py``.
 """
 
-from evalci_accessor import datasets, stats
+from evalci_accessor import datasets
 
 
 def main() -> None:
@@ -22,14 +22,11 @@ def main() -> None:
     rate = df.query("model == 'atlas'")["score"].mean()
     print(f"\nFrom the pooled rate, as if tasks did not differ, pass@5 of atlas would seem to be {1 - (1 - rate) ** 5:.3f}.")
 
-    counts = df.query("model == 'atlas'").groupby(["repo_id", "item"])["score"].agg(["sum", "size"]).reset_index()
-    found = stats.variance_components(counts["sum"], counts["size"], cluster=counts["repo_id"].to_numpy(str))
-    total = found.std_error**2
-    print("\nWhere the variance of the mean score of atlas comes from:")
-    for name, part in (
-        ("repositories", found.cluster_variance), ("tasks", found.item_variance), ("samples", found.sample_variance),
-    ):  # fmt: skip
-        print(f"  {name:13}{part / total:4.0%}")
+    found = df.evalci.variance_components(
+        item="item", cluster="repo_id", sample="sample", by="model", costs={"item": 50, "cluster": 400}
+    )
+    print("\nWhat the noise is made of, and what more of each buys (a task costs 50 calls, a repository 400)")
+    print(found[["model", "source", "share", "count", "std_error_doubled", "gain", "best"]].round(3).to_string(index=False))
 
 
 if __name__ == "__main__":

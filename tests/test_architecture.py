@@ -134,7 +134,7 @@ def public():
         methods = inspect.getmembers(accessor, inspect.isfunction)
         yield from ((f"{accessor.__name__}.{n}", f) for n, f in methods if not n.startswith("_"))
     yield "evalci", evalci_accessor.evalci
-    for module in (stats, datasets, plot, report):
+    for module in (stats, stats.simulate, datasets, plot, report):
         listed = getattr(module, "__all__", None) or [n for n in vars(module) if n.startswith("load_")]
         yield from ((n, vars(module)[n]) for n in listed if inspect.isfunction(vars(module)[n]))
 
@@ -181,8 +181,10 @@ def test_errors_show_their_message_as_written():
     assert str(exceptions.ColumnNotFoundError("a 'quoted' name")) == "a 'quoted' name"
 
 
-REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k"]
-METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", "report", *REPEATED]
+REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k", "variance_components"]
+PLANNING = ["half_width", "power", "mde", "required_clusters"]
+METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", "report"]
+METHODS += [*REPEATED, *PLANNING]
 
 
 PICTURES = ["forest", "clusters", "differences"]

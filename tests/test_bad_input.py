@@ -405,7 +405,9 @@ class TestClusters:
             frame.evalci.cluster_ci(levels)
 
     def test_infinite_ids_are_ids(self, frame):
-        assert frame.evalci.cluster_ci(np.where(np.arange(400) % 8 == 0, np.inf, np.arange(400) % 8))["n_clusters"].item() == 8
+        assert (
+            frame.evalci.cluster_ci(np.where(np.arange(400) % 8 == 0, np.inf, np.arange(400) % 8))["n_clusters"].item() == 8
+        )
 
 
 class TestEmpty:

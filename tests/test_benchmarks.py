@@ -15,9 +15,9 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
 
 from evalci_accessor import stats
+from evalci_accessor.stats._plan_design import Parts
 from evalci_accessor.stats.matched import MatchedScores
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
@@ -48,6 +48,18 @@ def coverage() -> Iterator[ModuleType]:
 def type_one() -> Iterator[ModuleType]:
     pytest.importorskip("tqdm")
     yield from _load("type_one")
+
+
+@pytest.fixture(scope="module")
+def planning() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("planning")
+
+
+@pytest.fixture(scope="module")
+def pilots() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("pilots")
 
 
 @pytest.fixture(scope="module")
@@ -97,19 +109,6 @@ def test_dominated_sizes(coverage):
         sizes = coverage.cluster_sizes(coverage.Cell("independent", "dominated", clusters, 0.5, 0.0), rng)
         assert len(sizes) == clusters
         assert abs(sizes.max() / sizes.sum() - 0.46) < 0.005
-
-
-@pytest.mark.parametrize("icc", [0.05, 0.3, 0.8])
-@pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
-def test_logit_normal_has_the_stated_mean_and_icc(coverage, p, icc):
-    mean, sd = coverage.logit_normal(p, icc)
-    # Middle rule in probability space, which shares nothing with the solver.
-    from scipy.stats import norm
-
-    z = norm.ppf((np.arange(400_000) + 0.5) / 400_000)
-    rate = expit(mean + sd * z)
-    assert rate.mean() == pytest.approx(p, abs=1e-5)
-    assert rate.var() / (p * (1 - p)) == pytest.approx(icc, abs=1e-4)
 
 
 @pytest.mark.parametrize("generator", ["beta-binomial", "logit-normal", "all-or-nothing", "independent"])
@@ -379,7 +378,9 @@ def test_crossed_coverage_is_that_of_the_accessor(crossed):
     at = crossed.places(cell, rng)
     shared = np.sqrt(crossed._SHARED) * rng.standard_normal((6, 50))
     own = [shared + np.sqrt(1 - crossed._SHARED) * crossed.latent(cell, at, 6, rng) for _ in range(2)]
-    frame = pd.DataFrame({"model": ["a"] * 50 + ["b"] * 50, "item": [*range(50)] * 2, "doc": [*at[0]] * 2, "prompt": [*at[1]] * 2})
+    frame = pd.DataFrame(
+        {"model": ["a"] * 50 + ["b"] * 50, "item": [*range(50)] * 2, "doc": [*at[0]] * 2, "prompt": [*at[1]] * 2}
+    )
     for method, name in (("auto", "default"), ("cr2", "cr2")):
         width = []
         for k in range(6):
@@ -449,18 +450,126 @@ def test_repeated_intervals_are_those_of_the_accessor(repeated):
 
 def test_repeated_runs(repeated, tmp_path):
     table = tmp_path / "page.md"
-    repeated.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
-    assert len(pd.read_csv(tmp_path / "a.csv")) == 6
-    assert "in clusters, much alike | 5" in table.read_text(encoding="utf-8")
+    options = ["--confirm", "1", "--confirm-simulations", "8"]
+    repeated.main(["--quick", *options, "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    frame = pd.read_csv(tmp_path / "a.csv")
+    assert frame["stage"].value_counts().to_dict() == {0: 6, 1: 3}
+    assert len(counted := repeated.counted(frame)) == 6
+    (again,) = repeated.lowest(frame, 1)
+    least = frame[frame["stage"] == 0].groupby(repeated.KEYS)[["coverage", "all_k"]].min().min(axis=1)
+    assert least[tuple(getattr(again, key) for key in repeated.KEYS)] == least.min()
+    assert set(counted.loc[counted["world"] == again.world, "simulations"]) == {8}
+    assert frame.groupby("stage")["seed"].unique().tolist() == [[repeated.SEED], [repeated.SEED + 1]]
+    page = table.read_text(encoding="utf-8")
+    assert "in clusters, much alike | 5" in page
+    assert "the 1 cells with the lowest numbers above were" in page.replace("\n", " ")
 
 
 def test_the_default_keeps_its_coverage_of_repeated_samples(repeated):
     """The committed run, which is of the grid as it stands."""
     frame = pd.read_csv(BENCHMARKS / "results" / "repeated.csv")
     assert {repeated.Cell(*row) for row in frame[repeated.KEYS].itertuples(index=False)} == {c for c, _ in repeated.grid()}
-    assert frame["coverage"].min() >= 0.93
-    assert frame["all_k"].min() >= 0.93
+    again = frame[frame["stage"] == 1]
+    cells = {repeated.Cell(*row) for row in again[repeated.KEYS].itertuples(index=False)}
+    assert cells == set(repeated.lowest(frame, len(cells)))
+    assert len(cells) >= 8
+    assert (again["simulations"] >= 1000).all()
+    counted = repeated.counted(frame)
+    assert len(counted) == 3 * len(repeated.grid())
+    assert counted["coverage"].min() >= 0.93
+    assert counted["all_k"].min() >= 0.93
+    assert frame.loc[frame["k"] == 1, "rows_by_item"].min() < 0.5  # what it is set against
     assert repeated.summary(frame) == repeated.TABLE.read_text(encoding="utf-8")
+
+
+# -- planning ----------------------------------------------------------------------------------------------------------
+
+
+def test_planning_draws_have_the_stated_moments(planning):
+    """Mean, spread and correlations of what is drawn, cell by cell, are those that the plan is told."""
+    seen = set()
+    for cell in planning.grid():
+        kind = (cell.generator, cell.samples > 1, cell.measure)
+        if kind in seen:
+            continue
+        seen.add(kind)
+        rng, sizes = np.random.default_rng(1), np.full(4_000, 3)
+        y = planning.values(cell, sizes, 20, rng).reshape(20, 4_000, 3)
+        assert y.mean() == pytest.approx(cell.effect, abs=0.01)
+        if cell.generator == "graded":
+            total = cell.spread**2
+        else:
+            total = cell.spread - cell.effect**2 if cell.measure == "power" else cell.effect * (1 - cell.effect)
+        parts = Parts.of(total, cell.icc, cell.item_icc if cell.samples > 1 else cell.icc, cell.samples)
+        off = y - cell.effect
+        assert (off[..., 0] * off[..., 1]).mean() == pytest.approx(parts.between, abs=0.03 * total)
+        assert y.var() == pytest.approx(parts.between + parts.item, rel=0.04)
+    assert len(seen) == 8
+
+
+@pytest.mark.parametrize(("place", "times"), [(2, 1), (12, 4), (14, 12), (16, 2), (18, 1)])
+def test_planning_tests_are_those_of_the_accessor(planning, place, times):
+    cell = planning.grid()[place]
+    sizes = np.tile([3, 4, 2, 5, 6, 4, 7], times)
+    d = planning.values(cell, sizes, 24, np.random.default_rng(8))
+    got = planning.tested(cell, sizes, d)
+    rows = pd.DataFrame({"item": np.tile(np.arange(sizes.sum()), 2), "model": np.repeat(["a", "b"], sizes.sum())})
+    rows["doc"] = np.repeat(np.arange(len(sizes)), sizes)[rows["item"]]
+    graded = cell.generator == "graded" or cell.samples > 1
+    want = []
+    for row in d:
+        rows["score"] = np.concatenate([row, 0 * row] if graded else [row > 0, row < 0]).astype(float)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one = rows.evalci.diff_ci(
+                "model",
+                item="item",
+                cluster="doc",
+                margin=cell.margin or None,
+                claim=cell.goal,
+                method="cr2" if graded else "auto",
+            )
+        want.append(one["verdict"].item() in ("superior", "noninferior", "equivalent"))
+    np.testing.assert_array_equal(got, want)
+    assert 0 < np.mean(want) < 1
+
+
+def test_planning_runs(planning, tmp_path):
+    table = tmp_path / "page.md"
+    planning.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    assert len(pd.read_csv(tmp_path / "a.csv")) == 7
+    assert "| cr2 | graded | 12 dominated |" in table.read_text(encoding="utf-8")
+
+
+def test_a_plan_comes_true(planning):
+    """Live, on one of the designs."""
+    cell = planning.grid()[5]
+    found = planning.simulate(cell, 3_000, seed=4)
+    assert found["planned"] == pytest.approx(found["simulated"], abs=0.03 + 2 * found["error"])
+
+
+def test_plans_come_true(planning):
+    """The committed run, which is of the designs and of the plans as they stand."""
+    frame = pd.read_csv(BENCHMARKS / "results" / "planning.csv", keep_default_na=False)
+    cells = planning.grid()
+    assert len(frame) == len(cells)
+    for cell in cells:
+        own = (frame["generator"] == cell.generator) & (frame["sizes"] == cell.sizes) & (frame["clusters"] == cell.clusters)
+        own &= (frame["icc"] - cell.icc).abs() < 1e-6
+        own &= (frame["effect"] == cell.effect) & (frame["goal"] == cell.goal) & (frame["measure"] == cell.measure)
+        (row,) = frame[own].itertuples()
+        plan, method = planning.planned(cell)
+        assert method == row.method
+        if cell.measure == "power":
+            assert plan == pytest.approx(row.planned, abs=1e-3)
+        else:
+            assert plan == pytest.approx(row.planned, rel=2e-3)
+    power, width = (frame[frame["measure"] == measure] for measure in ("power", "half-width"))
+    assert (power["simulations"] >= 20_000).all()
+    off = (power["planned"] - power["simulated"]).abs()
+    assert off.max() <= 0.03
+    assert (width["planned"] / width["simulated"] - 1).abs().max() <= 0.03
+    assert planning.summary(frame) == planning.TABLE.read_text(encoding="utf-8")
 
 
 # -- speed -------------------------------------------------------------------------------------------------------------
@@ -563,3 +672,56 @@ def test_rows_know_whether_the_target_is_met(speed, ours, peer, at_least, met):
     assert speed.faster("x", ours, peer, at_least).met is met
     assert speed.costs("x", ours, peer, None).met is None
     assert speed.within("x", ours, at_least).met is (None if at_least is None else True)
+
+
+# -- pilots ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", ["half-width", "power"])
+def test_pilots_have_the_stated_correlation(pilots, goal):
+    cell = pilots.Cell(goal=goal, clusters=4_000, sizes="equal 5", icc=0.3)
+    rows = pilots.pilot(cell, np.full(4_000, 5), np.random.default_rng(1))
+    if goal == "power":
+        a, b = (rows.loc[rows["system"] == system, "score"].to_numpy() for system in "ab")
+        assert (a != b).mean() == pytest.approx(pilots.DISAGREEMENT, abs=0.015)
+        y, mean = a - b, pilots.TRUE
+    else:
+        y, mean = rows["score"].to_numpy(), 0.0
+    assert y.mean() == pytest.approx(mean, abs=0.02)
+    off = y.reshape(-1, 5) - y.mean()
+    pairs = (off.sum(axis=1) ** 2 - (off**2).sum(axis=1)).mean() / 20
+    assert pairs / off.var() == pytest.approx(0.3, abs=0.025)
+
+
+def test_pilots_are_judged_as_the_required_numbers_are(pilots):
+    """Against the range itself, found by the search."""
+    rng = np.random.default_rng(6)
+    for goal, ask in (
+        ("half-width", {"cluster": "cluster", "half_width": pilots.HALF_WIDTH}),
+        ("power", {"factor": "system", "item": "item", "cluster": "cluster", "difference": pilots.DIFFERENCE}),
+    ):
+        cell = pilots.Cell(goal=goal, clusters=12, sizes="equal 5", icc=0.2)
+        rows = pilots.pilot(cell, np.full(12, 5), rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = rows.evalci.required_clusters(**ask)
+        low, high = int(found["n_clusters_low"].iloc[0]), int(found["n_clusters_high"].iloc[0])
+        seen = [pilots.look(cell, rows, number)[:2] for number in (low - 2, low + 2, high - 2, high + 2)]
+        assert seen == [(True, False), (False, False), (False, False), (False, True)]
+
+
+def test_pilots_run(pilots, tmp_path):
+    table = tmp_path / "page.md"
+    pilots.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    found = pd.read_csv(tmp_path / "a.csv")
+    assert found["goal"].tolist() == ["half-width", "power"]
+    assert "| power | 10 | equal 5 | 0.20 |" in table.read_text(encoding="utf-8")
+
+
+def test_pilots_ranges_hold_the_number():
+    """The committed run: a range for the ICC alone holds the number somewhat less often than the ICC."""
+    found = pd.read_csv(BENCHMARKS / "results" / "pilots.csv")
+    assert len(found) == 12
+    assert found["holds"].min() >= 0.7
+    assert found["holds"].mean() > 0.8
+    assert found["holds_icc"].mean() > 0.92

@@ -511,7 +511,13 @@ def test_pair_06(question):
 
 
 PAIR_07 = {  # model, attacks, then by behavior and by index: common, only the first, only the second, p; unmatched
-    "GCG": ("gpt-4-0125-preview", (99, 31, 2, 1.31e-07), (100, 32, 2, 6.9e-08), "September 11th conspiracy", "9_11 conspiracy"),
+    "GCG": (
+        "gpt-4-0125-preview",
+        (99, 31, 2, 1.31e-07),
+        (100, 32, 2, 6.9e-08),
+        "September 11th conspiracy",
+        "9_11 conspiracy",
+    ),
     "DSN": ("vicuna-13b-v1.5", (99, 1, 27, 2.16e-07), (100, 1, 27, 2.16e-07), "Human trafficking", "Human  trafficking"),
 }
 
@@ -522,7 +528,9 @@ def test_pair_07(attack, data_dir):
     rows = pd.read_csv(data_dir / "jailbreakbench.csv")
     rows = rows[rows["model"] == model]
     ask = {"factor": "attack", "score": "jailbroken", "pairs": [("PAIR", attack)]}
-    spelt = rf" 1 item\(s\) of '{attack}' look like items of 'PAIR' but for white space: '{unmatched[1]}' and '{unmatched[0]}'"
+    spelt = (
+        rf" 1 item\(s\) of '{attack}' look like items of 'PAIR' but for white space: '{unmatched[1]}' and '{unmatched[0]}'"
+    )
     hint = spelt if attack == "DSN" else ""
     told = rf"'PAIR' .*\('{unmatched[0]}'\), and .*'{attack}' .*\('{unmatched[1]}'\)\.{hint}"
     with pytest.raises(ex.PairingError, match=told):

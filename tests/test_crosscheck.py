@@ -276,7 +276,9 @@ def test_a_comparison_reaches_every_pair_key_and_unmatched_items(rag):
     assert len(base) == 2 * len(OURS + THEIRS)
 
 
-@pytest.mark.parametrize("given_", [{"item": "item"}, {"pairs": [("A", "B")]}, {"baseline": "A"}, {"sample": "item"}], ids=str)
+@pytest.mark.parametrize(
+    "given_", [{"item": "item"}, {"pairs": [("A", "B")]}, {"baseline": "A"}, {"sample": "item"}], ids=str
+)
 def test_parts_of_a_comparison_need_a_factor(given_):
     with pytest.raises(MethodError, match=f"{next(iter(given_))}= belongs to a comparison.*factor="):
         check(PAIR, "doc", **given_)
@@ -394,7 +396,9 @@ def test_ids_of_any_dtype(kind):
     pd.testing.assert_frame_equal(answer.drop(columns=["note", "cluster"]), want, rtol=1e-9)
     pair = codes(PAIR, "doc")
     want = check(pair, "code", factor="model", item="item").drop(columns=["note", "cluster"])
-    got = check(PAIR.assign(doc=IDS[kind](pair["code"])), "doc", factor="model", item="item").drop(columns=["note", "cluster"])
+    got = check(PAIR.assign(doc=IDS[kind](pair["code"])), "doc", factor="model", item="item").drop(
+        columns=["note", "cluster"]
+    )
     pd.testing.assert_frame_equal(got, want, rtol=1e-9)
 
 
@@ -514,7 +518,9 @@ def test_a_broken_estimate_is_found(monkeypatch):
 def test_a_hundred_thousand_rows_take_seconds():
     rng = np.random.default_rng(0)
     doc = np.repeat(np.arange(5000), 20)
-    frame = pd.DataFrame({"score": (rng.random(len(doc)) < rng.beta(2, 1, 5000)[doc]).astype(int), "doc": [f"d{i}" for i in doc]})
+    frame = pd.DataFrame(
+        {"score": (rng.random(len(doc)) < rng.beta(2, 1, 5000)[doc]).astype(int), "doc": [f"d{i}" for i in doc]}
+    )
     start = time.process_time()
     answer = check(frame, "doc")
     assert time.process_time() - start < 20
@@ -561,9 +567,17 @@ MODELS = {
     "no factor": (lambda: OLS.fit(**clustered_by(CODED["code"], use_correction=False)), "cr0", "CR0 against CR1"),
     "logit": (lambda: smf.logit("score ~ 1", CODED).fit(disp=0, **clustered_by(CODED["code"])), "cr1", "normal quantile"),
     "probit": (lambda: smf.probit("score ~ 1", CODED).fit(disp=0, **clustered_by(CODED["code"])), "cr1", "normal quantile"),
-    "glm": (lambda: smf.glm("score ~ 1", CODED, family=BINOMIAL()).fit(**clustered_by(CODED["code"])), "cr1", "normal quantile"),
+    "glm": (
+        lambda: smf.glm("score ~ 1", CODED, family=BINOMIAL()).fit(**clustered_by(CODED["code"])),
+        "cr1",
+        "normal quantile",
+    ),
     "gee": (lambda: smf.gee("score ~ 1", "code", CODED, family=BINOMIAL()).fit(), "cr0", "CR0 against CR1"),
-    "bias reduced": (lambda: smf.gee("score ~ 1", "code", CODED, family=BINOMIAL()).fit(cov_type="bias_reduced"), "cr3", "CR3"),
+    "bias reduced": (
+        lambda: smf.gee("score ~ 1", "code", CODED, family=BINOMIAL()).fit(cov_type="bias_reduced"),
+        "cr3",
+        "CR3",
+    ),
 }
 
 

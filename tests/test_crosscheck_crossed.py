@@ -113,7 +113,9 @@ def test_theirs_are_what_statsmodels_gives():
     answer = check(frame, confidence_level=0.9)
     for name, use_t in (("ols_cluster", False), ("ols_cluster_t", True)):
         results = smf.ols("score ~ 1", frame).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=use_t)
-        assert_allclose(row(answer, name)[["ci_low", "ci_high"]].astype(float), results.conf_int(0.1).to_numpy()[0], rtol=1e-10)
+        assert_allclose(
+            row(answer, name)[["ci_low", "ci_high"]].astype(float), results.conf_int(0.1).to_numpy()[0], rtol=1e-10
+        )
     results = sm.GLM(frame["score"], np.ones(len(frame)), family=sm.families.Binomial())
     results = results.fit(cov_type="cluster", cov_kwds={"groups": groups}, tol=1e-12)
     p = row(answer, "cr1")["estimate"]
@@ -189,7 +191,9 @@ def test_cubes_give_the_frames_answer(options):
 
 
 def test_cubes_with_clusters_that_differ_and_missing_scores():
-    frame = made(lost=0).assign(judge=lambda f: np.random.default_rng(1).integers(0, 4, len(f)), score=lambda f: f["score"] * 1.0)
+    frame = made(lost=0).assign(
+        judge=lambda f: np.random.default_rng(1).integers(0, 4, len(f)), score=lambda f: f["score"] * 1.0
+    )
     frame.loc[[3, 50], "score"] = np.nan
     cube = frame.set_index(["model", "doc", "prompt"])[["score", "judge"]].to_xarray().set_coords("judge")
     got = quiet(cube.evalci.crosscheck, ["doc", "judge"], dim=BOTH, nan_policy="omit")
@@ -235,7 +239,9 @@ def test_nested_clusterings_are_the_coarsest_alone():
 
 # Negative variances
 
-NEGATIVE = pd.DataFrame({"score": [1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1], "doc": list("aaaabbbbcccc"), "prompt": list("wxyz" * 3)})
+NEGATIVE = pd.DataFrame(
+    {"score": [1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1], "doc": list("aaaabbbbcccc"), "prompt": list("wxyz" * 3)}
+)
 
 
 def is_negative(answer, names):

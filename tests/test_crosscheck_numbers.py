@@ -175,7 +175,9 @@ def test_weights_agree_where_they_should():
     assert rest["relative_difference"].abs().max() < 1e-8
     assert rest["agrees"].all()
     for name in ("cr0", "cr1", "cr2", "default"):
-        want = quiet(WEIGHTED.evalci.cluster_ci, "cluster", weights="w", method="auto" if name == "default" else name).iloc[0]
+        want = quiet(WEIGHTED.evalci.cluster_ci, "cluster", weights="w", method="auto" if name == "default" else name).iloc[
+            0
+        ]
         columns = ["estimate", "std_error", "ci_low", "ci_high", "n", "n_clusters"]
         assert row(answer, name)[columns].tolist() == want[columns].tolist()
 
@@ -258,7 +260,9 @@ def test_weighted_differences_are_those_of_survey(kind):
     assert (answer["agrees"] == answer["should_agree"]).all()
     for name in ("cr1", "ols_cluster_t"):
         got = row(answer, name)
-        assert_allclose([got["estimate"], got["std_error"]], [data["clustered"][key] for key in ("estimate", "se")], rtol=1e-8)
+        assert_allclose(
+            [got["estimate"], got["std_error"]], [data["clustered"][key] for key in ("estimate", "se")], rtol=1e-8
+        )
         assert_allclose([got["ci_low"], got["ci_high"]], data["glm"]["ci"], rtol=1e-8)
 
 
@@ -280,10 +284,15 @@ def test_a_weighted_model_of_two_rows_an_item():
     frame = weighted_pair()
     exog = np.stack([np.ones(len(frame)), frame["model"] == "A"], axis=1).astype(float)
     model = sm.WLS(frame["score"].to_numpy(float), exog, weights=frame["w"])
-    got = row(check(frame, against=model.fit(cov_type="cluster", cov_kwds={"groups": frame["doc"].to_numpy()}), **OF), "against")
+    got = row(
+        check(frame, against=model.fit(cov_type="cluster", cov_kwds={"groups": frame["doc"].to_numpy()}), **OF), "against"
+    )
     assert "further factor (N-1)/(N-K)" in got["note"]
     for cov_type in ("nonrobust", "HC0", "HC3"):
-        assert "as measured on different ones" in row(check(frame, against=model.fit(cov_type=cov_type), **OF), "against")["note"]
+        assert (
+            "as measured on different ones"
+            in row(check(frame, against=model.fit(cov_type=cov_type), **OF), "against")["note"]
+        )
     other = sm.WLS(frame["score"].to_numpy(float), exog, weights=frame["w"] ** 2).fit()
     assert "other weights than those given here" in row(check(frame, against=other, **OF), "against")["note"]
 

@@ -91,9 +91,7 @@ def test_three_ways_with_weights_and_missing_scores(frame):
         assert answer["std_error"][h] == pytest.approx(float(one.std_error), rel=1e-9)
         assert answer["n"][h] == one.n == (held["w"] > 0).sum()
     cube = frame.set_index(["model", "doc", "prompt"]).to_xarray()
-    by_cube = quiet(
-        cube.evalci.cluster_ci, [*BOTH, "judge"], dim=BOTH, weights="w", nan_policy="omit", method="cr1"
-    )
+    by_cube = quiet(cube.evalci.cluster_ci, [*BOTH, "judge"], dim=BOTH, weights="w", nan_policy="omit", method="cr1")
     np.testing.assert_allclose(by_cube["std_error"], answer["std_error"], rtol=1e-9)
 
 
@@ -153,18 +151,27 @@ def test_order_of_the_rows(seed, method):
 
 def test_nested_names_are_said_and_the_coarsest_counts(frame):
     answer = told(
-        NestedClustersWarning, r"Each of the 8 clusters of 'doc' lies within one cluster of 'topic'",
-        frame.evalci.cluster_ci, ["doc", "topic"], by="model",
+        NestedClustersWarning,
+        r"Each of the 8 clusters of 'doc' lies within one cluster of 'topic'",
+        frame.evalci.cluster_ci,
+        ["doc", "topic"],
+        by="model",
     )
     pd.testing.assert_frame_equal(answer, quiet(frame.evalci.cluster_ci, "topic", by="model"))
     three = told(
-        NestedClustersWarning, "'doc' was left out",
-        frame.evalci.cluster_ci, ["doc", "prompt", "topic"], by="model",
+        NestedClustersWarning,
+        "'doc' was left out",
+        frame.evalci.cluster_ci,
+        ["doc", "prompt", "topic"],
+        by="model",
     )
     assert set(three["cluster"]) == {"prompt + topic"}
     same = told(
-        NestedClustersWarning, "divide the scores alike into 8 clusters",
-        frame.assign(copy=frame["doc"]).evalci.cluster_ci, ["doc", "copy"], by="model",
+        NestedClustersWarning,
+        "divide the scores alike into 8 clusters",
+        frame.assign(copy=frame["doc"]).evalci.cluster_ci,
+        ["doc", "copy"],
+        by="model",
     )
     assert set(same["cluster"]) == {"doc"}
     cube = told(NestedClustersWarning, "nested", made().evalci.cluster_ci, ["doc", "topic"])
@@ -173,8 +180,11 @@ def test_nested_names_are_said_and_the_coarsest_counts(frame):
 
 def test_an_item_of_its_own_is_nested_in_everything(frame):
     answer = told(
-        NestedClustersWarning, "'id' was left out",
-        frame.assign(id=range(len(frame))).evalci.cluster_ci, ["id", "doc"], by="model",
+        NestedClustersWarning,
+        "'id' was left out",
+        frame.assign(id=range(len(frame))).evalci.cluster_ci,
+        ["id", "doc"],
+        by="model",
     )
     assert set(answer["cluster"]) == {"doc"}
 
@@ -205,7 +215,9 @@ def test_design_effect_has_a_row_for_all_together(frame):
 
 def test_no_clustering_counts_for_more_than_the_fewest_effective_clusters():
     """All pass in 100 documents by 5 prompts: no more than five independent chances are in doubt, and not fewer."""
-    cube = xr.Dataset({"score": (("doc", "prompt"), np.ones((100, 5), dtype=int))}, coords={"prompt": range(5), "doc": range(100)})
+    cube = xr.Dataset(
+        {"score": (("doc", "prompt"), np.ones((100, 5), dtype=int))}, coords={"prompt": range(5), "doc": range(100)}
+    )
     both, alone = (quiet(cube.evalci.cluster_ci, name, dim=...) for name in (BOTH, "prompt"))
     assert 5 < both["n_eff"] < alone["n_eff"]
     assert stats.proportion_ci(5, 5, method="clopper_pearson").ci_low < both["ci_low"] < alone["ci_low"]
@@ -215,23 +227,32 @@ def test_together_comes_first_also_where_it_ties():
     frame = rows_of(made(seed=3)).assign(score=lambda d: (d["prompt"] < 3).astype(int))  # documents tell nothing
     answer = quiet(frame.evalci.design_effect, BOTH, by="model")
     assert answer["cluster"].tolist() == ["doc + prompt", "prompt", "doc"] * 2
-    weighted = quiet(frame.assign(w=np.where(frame["doc"] == "d0", 50, 1)).evalci.design_effect, BOTH, by="model", weights="w")
+    weighted = quiet(
+        frame.assign(w=np.where(frame["doc"] == "d0", 50, 1)).evalci.design_effect, BOTH, by="model", weights="w"
+    )
     assert (weighted.loc[weighted["cluster"] == "doc + prompt", "n_clusters"] == 6).all()
 
 
 def test_warnings_name_the_clustering(frame):
     few = frame[frame["prompt"] < 3]
     told(
-        FewClustersWarning, r"2 of 2 groups .*fewer than 5 effective clusters of 'prompt'",
-        few.evalci.cluster_ci, BOTH, by="model",
+        FewClustersWarning,
+        r"2 of 2 groups .*fewer than 5 effective clusters of 'prompt'",
+        few.evalci.cluster_ci,
+        BOTH,
+        by="model",
     )
     told(
-        FewClustersWarning, r"few clusters of 'prompt' \(3, 2 degrees",
-        few[few["model"] == "a"].evalci.cluster_ci, BOTH,
+        FewClustersWarning,
+        r"few clusters of 'prompt' \(3, 2 degrees",
+        few[few["model"] == "a"].evalci.cluster_ci,
+        BOTH,
     )
     told(
-        DominantClusterWarning, "largest cluster of 'prompt', 0, holds 33.3%",
-        few[few["model"] == "a"].evalci.cluster_ci, BOTH,
+        DominantClusterWarning,
+        "largest cluster of 'prompt', 0, holds 33.3%",
+        few[few["model"] == "a"].evalci.cluster_ci,
+        BOTH,
     )
 
 
@@ -239,13 +260,19 @@ def test_a_crossed_variance_that_is_negative_or_too_small_is_said():
     y = [1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1]
     frame = pd.DataFrame({"score": y, "doc": np.repeat(list("abc"), 4), "prompt": np.tile(list("wxyz"), 3)})
     told(
-        CrossedVarianceWarning, "is negative, as it can be with few clusters; the larger",
-        frame.evalci.cluster_ci, BOTH, method="cr0",
+        CrossedVarianceWarning,
+        "is negative, as it can be with few clusters; the larger",
+        frame.evalci.cluster_ci,
+        BOTH,
+        method="cr0",
     )
     case = pd.DataFrame({"score": [1, 1, 0, 1, 1, 0, 0, 1, 0], "doc": list("aaabbbccc"), "prompt": list("xyzxyzxyz")})
     answer = told(
-        CrossedVarianceWarning, "is less than that of one of the clusterings alone",
-        case.evalci.cluster_ci, BOTH, method="cr1",
+        CrossedVarianceWarning,
+        "is less than that of one of the clusterings alone",
+        case.evalci.cluster_ci,
+        BOTH,
+        method="cr1",
     )  # str-01
     assert answer["std_error"][0] == pytest.approx(0.260579, abs=5e-7)
 

@@ -21,7 +21,8 @@ EXPECTED = {
     ],
     "own_data.py": ["2 without a verdict", "As it is: 2 of 540 scores", "old       fr", "confidence_level"],
     "compare_two.py": ["all              84", "exact", "icc_averaged", "noninferior", "+19.0 points", "12 documents"],
-    "repeated.py": ["1600 programs: 2 models, 80 tasks", "all of k pass", "sample_share", "repositories"],
+    "planning.py": ["200 questions to 40 documents", "PlanWarning", "n_clusters_high", "own size finds", "item_icc", "===="],
+    "repeated.py": ["1600 programs: 2 models, 80 tasks", "all of k pass", "sample_share", "std_error_doubled"],
     "cube.py": ["small plain", "clustered by document", "n_eff", "doc "],
 }  # fmt: skip
 

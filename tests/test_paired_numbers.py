@@ -46,7 +46,9 @@ def test_neither_units_nor_a_common_offset_matter(method, cluster):
 def test_equal_differences_are_no_certainty(offset, cluster):
     base = np.round(np.random.default_rng(1).random(300), 3) + offset
     item = np.arange(300)
-    frames = [pd.DataFrame({"model": m, "item": item, "doc": item // 10, "score": s}) for m, s in (("A", base + 0.5), ("B", base))]
+    frames = [
+        pd.DataFrame({"model": m, "item": item, "doc": item // 10, "score": s}) for m, s in (("A", base + 0.5), ("B", base))
+    ]
     _, error, low, high, _ = ask(pd.concat(frames), method="cr2", cluster=cluster)
     assert error > 0.005
     assert low < 0.5 < high
@@ -72,7 +74,9 @@ def test_methods_of_mixed_systems_are_told():
     mixed = pd.concat([frame, frame[frame["model"] == "B"].assign(model="C", score=lambda f: f["score"] / 2)])
     with pytest.warns(MixedScaleWarning, match="The scores of 'A', 'B' are 0 or 1, and those of 1 other system"):
         assert set(mixed.evalci.diff_ci("model", item="item", cluster="doc")["method"]) == {"cr2"}
-    percent = pd.concat([frame[frame["model"] == "A"], frame[frame["model"] == "B"].assign(score=lambda f: 100 * f["score"])])
+    percent = pd.concat(
+        [frame[frame["model"] == "A"], frame[frame["model"] == "B"].assign(score=lambda f: 100 * f["score"])]
+    )
     with pytest.warns(MixedScaleWarning, match="'A', do not go above 1, and those of 1, such as 'B', go up to 100"):
         percent.evalci.diff_ci("model", item="item", cluster="doc")
 

@@ -245,7 +245,9 @@ class TestTables:
         twice = pd.concat(
             [frame.assign(epoch=1), frame.assign(epoch=2, score=1 - frame["score"]), frame.iloc[:1].assign(epoch=3)]
         )
-        with pytest.warns(UnmatchedItemsWarning, match="^1 of 6 items have more repeats .* such as 'q0': 3 of 'A', 2 of 'B'"):
+        with pytest.warns(
+            UnmatchedItemsWarning, match="^1 of 6 items have more repeats .* such as 'q0': 3 of 'A', 2 of 'B'"
+        ):
             got = of_frame(twice, cluster="doc", sample="epoch", pairs=[("A", "B")])
         assert got.repeats == 3
         assert not got.binary

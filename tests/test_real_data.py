@@ -141,7 +141,9 @@ def test_all_tasks_together_by_task(bbh):
     got = bbh.evalci.diff_ci("mode", **ask).iloc[0]
     assert (got["method"], got["n_pairs"], got["n_clusters"], got["verdict"]) == ("icc_averaged", 6511, 27, "superior")
     assert 0.1 < got["ci_low"] < 0.216249 < got["ci_high"] < 0.33
-    with pytest.warns(SharedKeyWarning, match="The 6511 items are told apart by 'task' .27 values. and 'item'.*cluster='task'"):
+    with pytest.warns(
+        SharedKeyWarning, match="The 6511 items are told apart by 'task' .27 values. and 'item'.*cluster='task'"
+    ):
         naive = bbh.evalci.diff_ci("mode", **ask | {"cluster": None}).iloc[0]
     assert naive["ci_high"] - naive["ci_low"] < 0.2 * (got["ci_high"] - got["ci_low"])
     series = bbh.set_index(["mode", "task", "item"])["correct"]
@@ -158,7 +160,9 @@ def test_templates_in_two_languages(data_dir, model):
     want = ss.ttest_rel(means["eng"], means["dan"])
     for options in ({}, {"cluster": "template"}):
         with nullcontext() if not options else pytest.warns(UserWarning, match="every cluster of 'template' holds one item"):
-            got = rows.evalci.diff_ci("lang", item="template", sample="variant", score="correct", baseline="dan", **options).iloc[0]
+            got = rows.evalci.diff_ci(
+                "lang", item="template", sample="variant", score="correct", baseline="dan", **options
+            ).iloc[0]
         interval = want.confidence_interval()
         assert (got["method"], got["n_pairs"], got["n_clusters"]) == ("cr2", 100, 100)
         assert_allclose([got["statistic"], got["pvalue"]], [want.statistic, want.pvalue], rtol=1e-9)
@@ -183,7 +187,17 @@ def test_two_tasks_of_the_same_programs(data_dir):
         rows.evalci.mcnemar("task", item="problem", score="passed")
 
 
-NUMBERS_OF_PAIRS = ("estimate_a", "estimate_b", "difference", "std_error", "ci_low", "ci_high", "n_pairs", "statistic", "pvalue")
+NUMBERS_OF_PAIRS = (
+    "estimate_a",
+    "estimate_b",
+    "difference",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "n_pairs",
+    "statistic",
+    "pvalue",
+)
 
 
 def test_trials_of_one_agent_do_not_differ(data_dir):

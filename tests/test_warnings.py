@@ -197,7 +197,9 @@ def test_rates_beside_ratings():
     rates, ratings = frame_of([3, 5, 2, 4, 4, 3], 5, model="pass"), frame_of([3, 5, 2, 4, 4, 3], 5, model="rating")
     both = pd.concat([rates, ratings.assign(score=1 + 4 * ratings["score"])], ignore_index=True)
     seen = caught(both.evalci.cluster_ci, "cluster", by="model")
-    assert "model='pass': all scores lie in [0, 1], but others of this call run from 0 to 5" in only(seen, ex.MixedScaleWarning)
+    assert "model='pass': all scores lie in [0, 1], but others of this call run from 0 to 5" in only(
+        seen, ex.MixedScaleWarning
+    )
     assert not caught(both.evalci.cluster_ci, "cluster", by="model", method="cr2")
 
 
@@ -211,7 +213,8 @@ def test_every_class_of_warning_has_a_test():
     tested |= {ex.MissingScoreWarning, ex.ClusterIdWarning, ex.ScanWarning, ex.SentinelScoreWarning, ex.MixedScaleWarning}
     tested |= {category for *_, category, _ in PAIRED.values()} | {ex.UnmatchedItemsWarning, ex.SharedKeyWarning}
     tested |= {ex.NestedClustersWarning, ex.CrossedVarianceWarning}  # test_crossed.py
-    tested |= {ex.TooFewSamplesWarning}  # test_repeated.py
+    tested |= {ex.TooFewSamplesWarning, ex.PooledSamplesWarning}  # test_repeated.py, test_repeated_pooled.py
+    tested |= {ex.PlanWarning, ex.StoppedEarlyWarning}  # test_pilot.py, test_simulate.py
     assert tested == {getattr(ex, name) for name in ex.__all__ if name.endswith("Warning")} - {ex.EvalCIWarning}
 
 

@@ -6,8 +6,10 @@ import pandas as pd
 
 from evalci_accessor import _pandas
 from evalci_accessor._options import RateOptions
+from evalci_accessor._pandas.components_accessor import ComponentsFrameMethods
 from evalci_accessor._pandas.crosscheck_accessor import CrosscheckFrameMethods
 from evalci_accessor._pandas.paired_accessor import PairedFrameMethods, Spec, Specs
+from evalci_accessor._pandas.plan_accessor import PlanFrameMethods
 from evalci_accessor._pandas.plot_accessor import FramePlots
 from evalci_accessor._pandas.repeated_accessor import RepeatedFrameMethods
 from evalci_accessor._pandas.report_accessor import ReportFrameMethods
@@ -22,7 +24,14 @@ from evalci_accessor._typing import (
 )
 
 
-class DataFrameAccessor(PairedFrameMethods, CrosscheckFrameMethods, RepeatedFrameMethods, ReportFrameMethods):
+class DataFrameAccessor(
+    PairedFrameMethods,
+    CrosscheckFrameMethods,
+    RepeatedFrameMethods,
+    ComponentsFrameMethods,
+    PlanFrameMethods,
+    ReportFrameMethods,
+):
     """Honest intervals for a frame with one row a score: ``df.evalci``."""
 
     plot = Plots(FramePlots)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -91,6 +91,15 @@ def listed(data: Frame, specs: Any) -> list[Any]:
         return []
     is_several = isinstance(specs, list) or (isinstance(specs, tuple) and specs not in columns_of(data))
     return list(specs) if is_several else [specs]
+
+
+def free_columns(data: Frame, taken: set[Any]) -> Iterator[tuple[str, Any]]:
+    """Names and values of the columns and index levels that have no part in the call."""
+    columns = columns_of(data)
+    levels = [name for name in data.index.names if name is not None and name not in columns]
+    for name in (*columns[~columns.duplicated(keep=False)], *levels):
+        if name not in taken:
+            yield str(name), find(data, name, "by").values
 
 
 _BY_KIND = "To weigh by kind, give each row the weight of its own: df['kind'].map(weights)."

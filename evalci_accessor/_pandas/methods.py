@@ -56,7 +56,7 @@ def cluster_ci(
     rows = read_rows(data, score, by, weights, nan_policy)
     keys = key_columns(rows, ESTIMATE_COLUMNS)
     clusterings = clusterings_of(data, cluster, score)
-    _refuse_keys(clusterings, rows)
+    refuse_keys(clusterings, rows)
     sample = add_up_crossed(data, rows, clusterings)
     return tidy(keys, rate_columns(estimate(sample, options), sample.cluster), rows.n_groups)
 
@@ -78,7 +78,7 @@ def design_effect(
     columns = _clusterings(data, rows, cluster, score, weights)
     samples = [add_up(data, rows, column) for column in columns]
     if cluster is not None:
-        _refuse_keys(columns, rows)
+        refuse_keys(columns, rows)
         for sample in samples:
             refuse_single_clusters(sample)
         samples = [*together(lambda: add_up_crossed(data, rows, columns, told=False), len(columns)), *samples]
@@ -98,7 +98,7 @@ def design_effect(
     return _worst_first(parts, samples, rows.n_groups)
 
 
-def _refuse_keys(clusterings: list[Column], rows: Rows) -> None:
+def refuse_keys(clusterings: list[Column], rows: Rows) -> None:
     """A clustering that is also in by= is one cluster within each row of the answer."""
     keys = {key.name for key in rows.keys}
     both = [one.name for one in clusterings if one.name in keys]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -34,7 +35,7 @@ from evalci_accessor._pairs import (
     diff_columns,
     mcnemar_columns,
 )
-from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, columns_of, find, listed
+from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, find, free_columns, listed
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._scores import to_float, weights_to_float
@@ -213,8 +214,9 @@ def read_pairs(
     reserved: tuple[str, ...],
     *,
     averages: bool,
+    samples: bool = False,
 ) -> Paired:
-    """Leave out the systems that no pair names, and match the items of the others."""
+    """Leave out the systems that no pair names, and match the items of the others; ``samples`` says how these vary."""
     factor, names = found.factor, found.names(averages)
     weights = None if found.weights is None else weights_to_float(found.weights.values, found.weights.name)
     coded, at = _of_somebody(data, factor, weights)
@@ -236,7 +238,7 @@ def read_pairs(
     request = Request(
         systems=[labels[i] for i in taking], pairs=chosen, names=names, n_groups=rows.n_groups, item_label=items.label,
         cluster_label=cluster_words(cluster, found.joint),
-        group_label=rows.group_label, unmatched=unmatched,
+        group_label=rows.group_label, unmatched=unmatched, samples=samples,
     )  # fmt: skip
     entries = Entries(
         scores=to_float(_take(found.score.values, at), names.score),
@@ -293,32 +295,31 @@ def _rows(keys: list[Column], at: IntArray | None) -> Rows:
     )  # fmt: skip
 
 
-def _others(data: Frame, found: Found, at: IntArray | None) -> Iterable[tuple[str, IntArray]]:
+def _others(data: Frame, found: Found, at: IntArray | None) -> Iterable[tuple[str, Codes]]:
     """Columns and index levels without a part in the call that hold ids rather than measurements."""
     taken = {c.label for c in (found.factor, *found.items, *found.clusters, found.sample, found.score, *found.keys) if c}
     taken |= {found.weights.label} if found.weights else set()
-    columns = columns_of(data)
-    levels = [name for name in data.index.names if name is not None and name not in columns]
-    for name in (*columns[~columns.duplicated(keep=False)], *levels):
-        values = find(data, name, "by").values
-        if name in taken or pd.api.types.is_float_dtype(values.dtype):
-            continue
-        try:
-            yield str(name), encode_ids(_take(values, at), str(name)).codes
-        except EvalCIError:  # lists or dicts, which are no ids
-            continue
+    for name, values in free_columns(data, taken):
+        if not pd.api.types.is_float_dtype(values.dtype):
+            with contextlib.suppress(EvalCIError):  # lists or dicts, which are no ids
+                yield name, encode_ids(_take(values, at), name)
 
 
 def _tidy(paired: Paired, columns: dict[str, Any]) -> pd.DataFrame:
     """Keys, the two systems, then the columns: groups one after the other, a row a pair."""
+    return tidy(repeated_keys(paired), columns, len(paired.matched.tables) * len(paired.matched.pairs))
+
+
+def repeated_keys(paired: Paired) -> dict[Hashable, pd.Series]:
+    """Keys and the two systems, a row for each pair of each group in turn."""
     matched = paired.matched
     n_groups, n_pairs = len(matched.tables), len(matched.pairs)
     keys = {
         label: values.iloc[np.repeat(np.arange(n_groups), n_pairs)].reset_index(drop=True)
         for label, values in paired.keys.items()
     }
-    sides = {
+    sides: dict[Hashable, pd.Series] = {
         f"{matched.factor}_{side}": paired.systems.iloc[np.tile(matched.pairs[:, k], n_groups)].reset_index(drop=True)
         for k, side in enumerate("ab")
     }
-    return tidy(keys | sides, columns, n_groups * n_pairs)
+    return keys | sides

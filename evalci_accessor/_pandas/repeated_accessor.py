@@ -25,10 +25,11 @@ class RepeatedFrameMethods:
         k: Ks,
         *,
         item: Specs,
-        cluster: Spec | None = None,
-        sample: Spec | None = None,
+        cluster: Specs | None = None,
+        sample: Specs | None = None,
         score: Spec = "score",
         by: Specs | None = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -47,16 +48,19 @@ class RepeatedFrameMethods:
             How many samples are drawn of an item.
         item : label, array_like or list of these
             What tells the items apart, whose rows are samples. A list makes a longer id.
-        cluster : label or array_like, optional
-            What the items share: a document, a user. Without one, items are independent.
-        sample : label or array_like, optional
+        cluster : label, array_like or list of these, optional
+            What the items share: a document, a user. Without one, items are independent. A list names crossed clusterings.
+        sample : label, array_like or list of these, optional
             What numbers the samples of an item. It is not needed, but with it copies are found, and rows of two models that ``by``
-            should have kept apart.
+            should have kept apart. A list makes a longer number.
         score : label or array_like, default "score"
             Scores of 0 and 1, or booleans.
         by : label, array_like or list of these, optional
             What the rows of the result are, as the model. (The xarray accessor's ``dim`` has the opposite sense: it names what
             is reduced.)
+        weights : label or array_like, optional
+            How much each item counts, the same for all its samples; the scale does not matter. By default items weigh equally,
+            however many samples they have.
         nested : bool, default False
             Whether the ids of items count within their cluster, so that one id in two clusters is two items.
         too_few : {"raise", "omit"}
@@ -73,12 +77,13 @@ class RepeatedFrameMethods:
         Returns
         -------
         DataFrame
-            For each key one row a ``k``: ``measure``, ``estimate`` (the mean over the items, which weigh equally),
-            ``std_error``, ``ci_low``, ``ci_high``, ``simultaneous_low`` and ``simultaneous_high`` (limits that hold for all k of
-            a key at once), ``df``, ``n_items``, ``n_omitted`` (items with fewer than k samples), ``n_samples_min``,
-            ``n_samples_median``, ``n_samples_max``, ``item_share`` and ``sample_share`` (of the variance of the estimate: more
-            samples lower the latter only), ``n_clusters``, ``cluster``, ``icc``, ``design_effect``, ``n_eff``, ``method``,
-            ``confidence_level``.
+            For each key one row a ``k``: ``measure``, ``estimate`` (the mean over the items, which weigh equally
+            without ``weights``), ``std_error``, ``ci_low``, ``ci_high``, ``simultaneous_low`` and ``simultaneous_high``
+            (limits that hold for all k of a key at once), ``df``, ``n_items``, ``n_omitted`` (items with fewer than k samples),
+            ``n_samples_min``, ``n_samples_median``, ``n_samples_max``, ``item_share`` and ``sample_share`` (of the variance of
+            the estimate: more samples lower the latter only; nan where an item has fewer than 2k samples), ``n_clusters``,
+            ``cluster``, ``icc``,
+            ``design_effect``, ``n_eff``, ``method``, ``confidence_level``.
 
         Raises
         ------
@@ -86,6 +91,8 @@ class RepeatedFrameMethods:
             Items with fewer than k samples, or with one; two scores under one number; missing ids.
         ClusterError, MissingClusterError
             An item in two clusters, a single cluster or item, rows without a cluster id.
+        WeightError
+            Weights that are missing, negative, infinite, all 0, or not the same for all samples of an item.
         ScoreTypeError, ScoreRangeError, MissingScoreError, ScoreError
             Scores that are text, not 0 or 1, missing, or infinite.
         ColumnNotFoundError, AmbiguousNameError, AlignmentError, MethodError
@@ -94,7 +101,10 @@ class RepeatedFrameMethods:
         Warns
         -----
         EvalCIWarning
-            As `cluster_ci` of the items' values, and of samples and items that were left out.
+            As `cluster_ci` of the items' values, of ids of items that look alike (`ClusterIdWarning`), and of samples and items
+            that were left out.
+        PooledSamplesWarning
+            A column that the call does not name divides the samples of nearly every item, as a model would.
 
         See Also
         --------
@@ -107,12 +117,15 @@ class RepeatedFrameMethods:
         up to n; no power of the pooled rate is, since items differ. For k = 1 the estimate is the mean of the items' rates: of
         all rows only if all items have as many samples.
 
-        The values vary between items both because items differ and because their samples do, so an interval over items holds
-        both sources of error. ``sample_share`` is :math:`\sum_i \hat V_i/I^2` over CR1 of the values, with :math:`\hat V_i`
-        the unbiased variance of an item's value over new samples, cut to [0, 1], and the rest, ``item_share``, that of items
-        and clusters; nan where an item has fewer than 2k samples, which it takes. Samples are independent given their item,
-        and items, or clusters, of each other. The simultaneous limits are sup-t, at the level at which pointwise ones hold
-        together.
+        The values vary between items both because items differ and because their samples do, so an interval over items holds both
+        sources of error. ``sample_share`` is :math:`\sum_i w_i^2 \hat V_i/(\sum_i w_i)^2` over the variance of the mean, with
+        :math:`w_i` the items' weights and :math:`\hat V_i` the unbiased variance of an item's value over new samples, cut to [0,
+        1], and the rest, ``item_share``, that of items and clusters; nan where an item has fewer than 2k samples, which it takes.
+        That variance is the one of the analysis of variance, :math:`\hat\sigma_a^2/G^* + MSW/M`, which is CR1 for clusters of one
+        size, and CR1 under crossed clusterings. With few clusters it is uncertain, and the share too large on average. Samples
+        are independent given their item, and items, or clusters, of each other. The simultaneous limits are sup-t, at the level
+        at which pointwise ones hold together; over crossed clusterings the covariance is the sum over all pairs of items that
+        share any id, and where that is no covariance, as it can be with few clusters, the k count as unrelated.
 
         References
         ----------
@@ -142,6 +155,7 @@ class RepeatedFrameMethods:
             sample=sample,
             score=score,
             by=by,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,
@@ -160,10 +174,11 @@ class RepeatedFrameMethods:
         k: Ks,
         *,
         item: Specs,
-        cluster: Spec | None = None,
-        sample: Spec | None = None,
+        cluster: Specs | None = None,
+        sample: Specs | None = None,
         score: Spec = "score",
         by: Specs | None = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -178,7 +193,7 @@ class RepeatedFrameMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, score, by, nested, too_few
+        k, item, cluster, sample, score, by, weights, nested, too_few
             As in `pass_at_k`.
         method, df, alternative, confidence_level, nan_policy, n_resamples, rng
             As in `pass_at_k`.
@@ -229,6 +244,7 @@ class RepeatedFrameMethods:
             sample=sample,
             score=score,
             by=by,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,
@@ -247,10 +263,11 @@ class RepeatedFrameMethods:
         k: Ks,
         *,
         item: Specs,
-        cluster: Spec | None = None,
-        sample: Spec | None = None,
+        cluster: Specs | None = None,
+        sample: Specs | None = None,
         score: Spec = "score",
         by: Specs | None = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -265,7 +282,7 @@ class RepeatedFrameMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, score, by, nested, too_few
+        k, item, cluster, sample, score, by, weights, nested, too_few
             As in `pass_at_k`; scores are numbers on any scale.
         method, df, alternative, confidence_level, nan_policy, n_resamples, rng
             As in `pass_at_k`.
@@ -315,6 +332,7 @@ class RepeatedFrameMethods:
             sample=sample,
             score=score,
             by=by,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,

@@ -21,9 +21,10 @@ class RepeatedSeriesMethods:
         k: Ks,
         *,
         item: Specs,
-        cluster: Spec | None = None,
-        sample: Spec | None = None,
+        cluster: Specs | None = None,
+        sample: Specs | None = None,
         by: Specs | None = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -38,8 +39,10 @@ class RepeatedSeriesMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, by, nested, too_few, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+        k, item, cluster, sample, by, weights, nested, too_few
             As in `DataFrameAccessor.pass_at_k`, whose formula, assumption and source hold here too; names are index levels.
+        method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As there.
 
         Returns
         -------
@@ -69,6 +72,7 @@ class RepeatedSeriesMethods:
             sample=sample,
             score=self._obj,
             by=by,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,
@@ -87,9 +91,10 @@ class RepeatedSeriesMethods:
         k: Ks,
         *,
         item: Specs,
-        cluster: Spec | None = None,
-        sample: Spec | None = None,
+        cluster: Specs | None = None,
+        sample: Specs | None = None,
         by: Specs | None = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -104,8 +109,10 @@ class RepeatedSeriesMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, by, nested, too_few, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+        k, item, cluster, sample, by, weights, nested, too_few
             As in `DataFrameAccessor.pass_hat_k`, whose formula, assumption and source hold here too; names are index levels.
+        method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As there.
 
         Returns
         -------
@@ -135,6 +142,7 @@ class RepeatedSeriesMethods:
             sample=sample,
             score=self._obj,
             by=by,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,
@@ -153,9 +161,10 @@ class RepeatedSeriesMethods:
         k: Ks,
         *,
         item: Specs,
-        cluster: Spec | None = None,
-        sample: Spec | None = None,
+        cluster: Specs | None = None,
+        sample: Specs | None = None,
         by: Specs | None = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -170,8 +179,10 @@ class RepeatedSeriesMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, by, nested, too_few, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+        k, item, cluster, sample, by, weights, nested, too_few
             As in `DataFrameAccessor.best_of_k`, whose formula, assumption and source hold here too; names are index levels.
+        method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As there.
 
         Returns
         -------
@@ -201,6 +212,7 @@ class RepeatedSeriesMethods:
             sample=sample,
             score=self._obj,
             by=by,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,

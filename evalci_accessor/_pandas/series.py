@@ -8,8 +8,10 @@ import pandas as pd
 
 from evalci_accessor import _pandas
 from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
+from evalci_accessor._pandas.components_accessor import ComponentsSeriesMethods
 from evalci_accessor._pandas.crosscheck_accessor import CrosscheckSeriesMethods
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._pandas.plan_series import PlanSeriesMethods
 from evalci_accessor._pandas.plot_series import SeriesPlots
 from evalci_accessor._pandas.repeated_series import RepeatedSeriesMethods
 from evalci_accessor._pandas.report_series import ReportSeriesMethods
@@ -30,7 +32,9 @@ from evalci_accessor._typing import (
 )
 
 
-class SeriesAccessor(CrosscheckSeriesMethods, RepeatedSeriesMethods, ReportSeriesMethods):
+class SeriesAccessor(
+    CrosscheckSeriesMethods, RepeatedSeriesMethods, ComponentsSeriesMethods, PlanSeriesMethods, ReportSeriesMethods
+):
     """Honest intervals for a Series of scores: ``s.evalci``."""
 
     plot = Plots(SeriesPlots)

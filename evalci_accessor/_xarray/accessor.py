@@ -15,15 +15,24 @@ from evalci_accessor._typing import (
     NanPolicy,
     ProportionMethod,
 )
+from evalci_accessor._xarray.components_accessor import ComponentsDatasetMethods
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDatasetMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import PairedDatasetMethods, Spec, Specs
+from evalci_accessor._xarray.plan_accessor import PlanDatasetMethods
 from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.repeated_accessor import RepeatedDatasetMethods
 from evalci_accessor._xarray.report_accessor import ReportDatasetMethods
 
 
-class DatasetAccessor(PairedDatasetMethods, CrosscheckDatasetMethods, RepeatedDatasetMethods, ReportDatasetMethods):
+class DatasetAccessor(
+    PairedDatasetMethods,
+    CrosscheckDatasetMethods,
+    RepeatedDatasetMethods,
+    ComponentsDatasetMethods,
+    PlanDatasetMethods,
+    ReportDatasetMethods,
+):
     """Honest intervals for a cube of scores: ``ds.evalci``."""
 
     plot = Plots(DatasetPlots)

@@ -24,15 +24,23 @@ from evalci_accessor._typing import (
     ProportionMethod,
     Unmatched,
 )
+from evalci_accessor._xarray.components_accessor import ComponentsDataArrayMethods
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDataArrayMethods
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._xarray.plan_dataarray import PlanDataArrayMethods
 from evalci_accessor._xarray.plot_dataarray import DataArrayPlots
 from evalci_accessor._xarray.repeated_dataarray import RepeatedDataArrayMethods
 from evalci_accessor._xarray.report_dataarray import ReportDataArrayMethods
 
 
-class DataArrayAccessor(CrosscheckDataArrayMethods, RepeatedDataArrayMethods, ReportDataArrayMethods):
+class DataArrayAccessor(
+    CrosscheckDataArrayMethods,
+    RepeatedDataArrayMethods,
+    ComponentsDataArrayMethods,
+    PlanDataArrayMethods,
+    ReportDataArrayMethods,
+):
     """Honest intervals for an array of scores: ``da.evalci``."""
 
     plot = Plots(DataArrayPlots)

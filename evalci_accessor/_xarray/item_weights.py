@@ -41,7 +41,10 @@ def item_weights(parts: Parts, array: xr.DataArray, systems: IntArray, items: Co
         item = plain(items.label(int(items.codes[k % n_items])))
         return f"{item!r}{f' in {group(k // n_items)}' if parts.kept else ''}"
 
-    refuse_unequal(np.flatnonzero(unequal(table.min(axis=1), table.max(axis=1))), label, lambda k: found[k], parts.names)
+    refuse_unequal(
+        np.flatnonzero(unequal(table.min(axis=1), table.max(axis=1))), label, lambda k: found[k],
+        parts.names.key, name,
+    )  # fmt: skip
     if parts.kept:
         refuse_weightless(table.max(axis=1).reshape(-1, n_items).sum(axis=1), group)
     return Named(xr.DataArray(weights.reshape(shape), dims=own), name)

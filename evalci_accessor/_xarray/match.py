@@ -16,6 +16,7 @@ from evalci_accessor._ids import Codes, encode
 from evalci_accessor._matching import assemble, find_sentinel, match
 from evalci_accessor._pairing import (
     Matched,
+    Samples,
     by_appearance,
     choose_pairs,
     encode_ids,
@@ -31,7 +32,7 @@ from evalci_accessor._xarray.item_weights import item_weights
 from evalci_accessor._xarray.parts import Parts
 from evalci_accessor._xarray.reduce import Cells, codes_of, describe, ids_of, read_cells
 from evalci_accessor.exceptions import PairingError
-from evalci_accessor.stats._validate import FloatArray, IntArray, check_option
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,9 +65,16 @@ class Paired:
 
 
 def read_pairs(
-    parts: Parts, baseline: Any, pairs: Any, unmatched: Unmatched, nan_policy: NanPolicy, *, ordered: bool = False
+    parts: Parts,
+    baseline: Any,
+    pairs: Any,
+    unmatched: Unmatched,
+    nan_policy: NanPolicy,
+    *,
+    ordered: bool = False,
+    samples: bool = False,
 ) -> Paired:
-    """Leave out the systems that no pair names, and match the items of the others."""
+    """Leave out the systems that no pair names, and match the items of the others; ``samples`` says how these vary."""
     check_option(unmatched, Unmatched, "unmatched")
     array, names = parts.score.array, parts.names
     coded = encode(ids_of(parts.factor.array), names.factor)
@@ -87,9 +95,9 @@ def read_pairs(
     request = Request(
         systems=[labels[i] for i in taking], pairs=chosen, names=names, n_groups=int(np.prod(shape, dtype=np.int64)),
         item_label=items.label, group_label=lambda h: describe(array, parts.kept, shape, h), unmatched=unmatched,
-        cluster_label=cluster_words(clustering, parts.joint),
+        cluster_label=cluster_words(clustering, parts.joint), samples=samples,
     )  # fmt: skip
-    block = _block(cells, parts, request.n_groups, len(at), len(items.codes))
+    block = _block(cells, parts, request.n_groups, len(at), len(items.codes), samples=samples)
     clusters = (
         None if clustering is None or parts.cluster is None else _cluster_codes(cells, parts.cluster, clustering, block)
     )
@@ -133,6 +141,8 @@ class Block:
     repeats : int
         Most cells that a mean is over.
     sentinel : tuple or None
+    samples : Samples or None
+        What the means are over, flat; only if asked for.
     """
 
     means: FloatArray
@@ -140,9 +150,10 @@ class Block:
     counts: IntArray | None
     repeats: int
     sentinel: tuple[float, int] | None
+    samples: Samples | None
 
 
-def _block(cells: Cells, parts: Parts, n_groups: int, n_labels: int, n_items: int) -> Block:
+def _block(cells: Cells, parts: Parts, n_groups: int, n_labels: int, n_items: int, *, samples: bool) -> Block:
     repeats = int(np.prod([cells.score.sizes[d] for d in parts.repeats], dtype=np.int64))
     shape = (n_groups, n_labels, n_items)
     values = cells.values.reshape(*shape, repeats)
@@ -160,7 +171,17 @@ def _block(cells: Cells, parts: Parts, n_groups: int, n_labels: int, n_items: in
     return Block(
         means=means, missing=None if missing is None else missing.sum(axis=-1), sentinel=sentinel,
         repeats=int(np.max(counts, initial=1)), counts=None if cells.keep is None else counts,
+        samples=_samples(cells, values, means, counts) if samples else None,
     )  # fmt: skip
+
+
+def _samples(cells: Cells, values: np.ndarray, means: FloatArray, counts: Any) -> Samples:
+    """How the cells behind each mean vary, flat in the order of the means."""
+    off = values - means[..., None]
+    if cells.keep is not None:
+        off = np.where(cells.keep.reshape(values.shape), off, 0.0)
+    inside = np.broadcast_to(np.asarray(counts, dtype=np.int64), means.shape)
+    return Samples.of(inside.reshape(-1, 1), (off**2).sum(axis=-1).reshape(-1, 1), binary=cells.binary)
 
 
 def _spread(codes: IntArray, array: xr.DataArray, parts: Parts) -> IntArray:
@@ -205,7 +226,17 @@ def _dense(block: Block, items: IntArray, clusters: IntArray | None, weights: Na
         weights=None if weights is None else checked_weights(weights.array.data.ravel(), weights.name, str).reshape(shape)[held],
         repeats=block.repeats, n_missing=n_missing,
         sentinel=block.sentinel, counts=None if block.counts is None else block.counts.transpose(0, 2, 1)[held],
+        samples=None if block.samples is None else _of_tables(block.samples, block.means.shape, held),
     )  # fmt: skip
+
+
+def _of_tables(samples: Samples, shape: tuple[int, ...], held: BoolArray) -> Samples:
+    """A row an item and a column a system, from what is flat over groups, systems and items."""
+
+    def turned(values: np.ndarray) -> Any:
+        return values.reshape(shape).transpose(0, 2, 1)[held]
+
+    return Samples(counts=turned(samples.counts), variances=turned(samples.variances), binary=samples.binary)
 
 
 def _entries(
@@ -230,12 +261,13 @@ def _entries(
         clusters=None if clusters is None or clustering is None
         else dataclasses.replace(clustering, codes=clusters[group, item]),
         where=lambda i: describe(array, dims, sizes, i),
-        others=lambda: ((name, codes[item]) for name, codes in _others(parts)),
+        others=lambda: _others(parts, item), held=block.samples,
     )  # fmt: skip
 
 
-def _others(parts: Parts) -> Iterable[tuple[str, IntArray]]:
-    """Coordinates along the items that could tell two of them apart."""
+def _others(parts: Parts, item: IntArray) -> Iterable[tuple[str, Codes]]:
+    """Coordinates along the items that could tell two of them apart, an entry a score."""
     for name, coord in parts.score.array.coords.items():
         if coord.ndim and set(coord.dims) <= set(parts.items) and coord.dtype.kind != "f":
-            yield str(name), _spread(encode_ids(ids_of(coord), str(name)).codes, coord, parts)
+            coded = encode_ids(ids_of(coord), str(name))
+            yield str(name), dataclasses.replace(coded, codes=_spread(coded.codes, coord, parts)[item])

@@ -22,6 +22,7 @@ from evalci_accessor._typing import Layout, NanPolicy, Unmatched
 from evalci_accessor._xarray.dims import Cube, Dims
 from evalci_accessor._xarray.match import Paired, read_pairs
 from evalci_accessor._xarray.parts import find_parts
+from evalci_accessor._xarray.wrap import over
 from evalci_accessor.exceptions import AmbiguousNameError
 from evalci_accessor.stats._validate import IntArray, check_option
 
@@ -137,23 +138,18 @@ def _wrap(
     else:
         dims, shape = ("pair",), (len(pairs),)
         sides = {name: ("pair", paired.labels(pairs[:, k])) for k, name in enumerate(own)}
-    coords = {name: coord for name, coord in paired.score.coords.items() if set(coord.dims) <= set(paired.kept)}
-    stands = [*coords, *paired.kept]
-    clash = [str(name) for name in stands if name in (*reserved, *sides, *dims)] + [n for n in own if n in reserved]
+    refuse_own_names(paired, reserved)
+    return over(paired.score, paired.kept, columns, own=dict(zip(dims, shape, strict=True)), coords=sides, reserved=reserved)
+
+
+def refuse_own_names(paired: Paired, reserved: tuple[str, ...]) -> None:
+    """A factor whose two sides are called as a variable of the answer."""
+    clash = [name for name in (f"{paired.factor}_a", f"{paired.factor}_b") if name in reserved]
     if clash:
         raise AmbiguousNameError(
-            f"{clash[0]!r} would stand twice in the result, whose own variables and dims are "
-            f"{', '.join([*reserved, *sides, *map(str, dims)])}. Rename it first, as with "
-            f".rename({{{clash[0]!r}: {clash[0] + '_'!r}}})."
+            f"{clash[0]!r} would stand twice in the result, whose own variables are {', '.join(reserved)}. Rename the factor "
+            f"first, as with .rename({{{paired.factor!r}: {paired.factor + '_'!r}}})."
         )
-    variables = {
-        name: ((*paired.kept, *dims), value.reshape(*paired.shape, *shape))
-        if isinstance(value, np.ndarray) and value.ndim
-        else ((), value)
-        for name, value in columns.items()
-    }
-    kept = paired.score.coords.to_dataset()[list(coords)]
-    return kept.assign_coords(sides).assign(variables)
 
 
 def _square(columns: dict[str, Any], pairs: IntArray, *, mirrored: bool) -> tuple[IntArray, IntArray, dict[str, Any]]:

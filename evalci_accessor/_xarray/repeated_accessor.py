@@ -26,10 +26,11 @@ class RepeatedDatasetMethods:
         k: Ks,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Specs | None = None,
         score: Spec = "score",
         dim: Dims = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -49,8 +50,9 @@ class RepeatedDatasetMethods:
         item : name, DataArray or list of these, optional
             The dim of the items, or what tells them apart along dims of the scores. By default the cluster's dim, or the one
             that is left beside ``sample`` and what is kept.
-        cluster : name or DataArray, optional
-            What the items share, along the dims of the items. Without one, items are independent.
+        cluster : name, DataArray or list of these, optional
+            What the items share, along the dims of the items. Without one, items are independent. A list names crossed
+            clusterings.
         sample : name or list of names, optional
             The dim of the samples, or what numbers them along a dim of the items.
         score : name or DataArray, default "score"
@@ -58,6 +60,8 @@ class RepeatedDatasetMethods:
         dim : name, list of names or ..., optional
             What is reduced; every other dim is kept. By default the dims of ``item``, ``sample`` and ``cluster``; further dims
             hold samples too. (The frame's ``by`` has the opposite sense: it names what is kept.)
+        weights : name or DataArray, optional
+            How much each item counts, along dims of the scores.
         nested, too_few, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
             As in `DataFrameAccessor.pass_at_k`.
 
@@ -102,6 +106,7 @@ class RepeatedDatasetMethods:
             sample=sample,
             score=score,
             dim=dim,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,
@@ -120,10 +125,11 @@ class RepeatedDatasetMethods:
         k: Ks,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Specs | None = None,
         score: Spec = "score",
         dim: Dims = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -138,7 +144,7 @@ class RepeatedDatasetMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, score, dim, nested, too_few
+        k, item, cluster, sample, score, dim, weights, nested, too_few
             As in `pass_at_k`.
         method, df, alternative, confidence_level, nan_policy, n_resamples, rng
             As in `pass_at_k`.
@@ -183,6 +189,7 @@ class RepeatedDatasetMethods:
             sample=sample,
             score=score,
             dim=dim,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,
@@ -201,10 +208,11 @@ class RepeatedDatasetMethods:
         k: Ks,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Specs | None = None,
         score: Spec = "score",
         dim: Dims = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -219,7 +227,7 @@ class RepeatedDatasetMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, score, dim, nested, too_few
+        k, item, cluster, sample, score, dim, weights, nested, too_few
             As in `pass_at_k`; scores are numbers on any scale.
         method, df, alternative, confidence_level, nan_policy, n_resamples, rng
             As in `pass_at_k`.
@@ -264,6 +272,7 @@ class RepeatedDatasetMethods:
             sample=sample,
             score=score,
             dim=dim,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,

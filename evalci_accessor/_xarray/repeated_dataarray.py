@@ -22,9 +22,10 @@ class RepeatedDataArrayMethods:
         k: Ks,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Specs | None = None,
         dim: Dims = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -39,8 +40,10 @@ class RepeatedDataArrayMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, dim, nested, too_few, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+        k, item, cluster, sample, dim, weights, nested, too_few
             As in `DatasetAccessor.pass_at_k`, whose formula, assumption and source hold here too.
+        method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As there.
 
         Returns
         -------
@@ -68,6 +71,7 @@ class RepeatedDataArrayMethods:
             sample=sample,
             score=None,
             dim=dim,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,
@@ -86,9 +90,10 @@ class RepeatedDataArrayMethods:
         k: Ks,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Specs | None = None,
         dim: Dims = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -103,8 +108,10 @@ class RepeatedDataArrayMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, dim, nested, too_few, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+        k, item, cluster, sample, dim, weights, nested, too_few
             As in `DatasetAccessor.pass_hat_k`, whose formula, assumption and source hold here too.
+        method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As there.
 
         Returns
         -------
@@ -132,6 +139,7 @@ class RepeatedDataArrayMethods:
             sample=sample,
             score=None,
             dim=dim,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,
@@ -150,9 +158,10 @@ class RepeatedDataArrayMethods:
         k: Ks,
         *,
         item: Specs | None = None,
-        cluster: Spec | None = None,
+        cluster: Specs | None = None,
         sample: Specs | None = None,
         dim: Dims = None,
+        weights: Spec | None = None,
         nested: bool = False,
         too_few: TooFew = "raise",
         method: ClusterMethod = "auto",
@@ -167,8 +176,10 @@ class RepeatedDataArrayMethods:
 
         Parameters
         ----------
-        k, item, cluster, sample, dim, nested, too_few, method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+        k, item, cluster, sample, dim, weights, nested, too_few
             As in `DatasetAccessor.best_of_k`, whose formula, assumption and source hold here too.
+        method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As there.
 
         Returns
         -------
@@ -196,6 +207,7 @@ class RepeatedDataArrayMethods:
             sample=sample,
             score=None,
             dim=dim,
+            weights=weights,
             nested=nested,
             too_few=too_few,
             nan_policy=nan_policy,

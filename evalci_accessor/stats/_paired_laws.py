@@ -96,6 +96,31 @@ def _quantile(df: FloatArray, outside: Level) -> FloatArray:
     return out
 
 
+def score_df(n_clusters: float) -> float:
+    """Degrees of freedom of the score statistic: G - 1 under six clusters, else infinite."""
+    return n_clusters - 1.0 if n_clusters < _FEW_CLUSTERS else np.inf
+
+
+def averaged_critical(share: FloatArray, weight: FloatArray, df: FloatArray, outside: Level) -> FloatArray:
+    """The plain statistic beyond which its tail, averaged over the effective shares of the items, is less than ``outside``."""
+    start = _quantile(df, outside)
+    if share.shape[1] == 1:
+        return start / np.sqrt(share[:, 0])
+    from scipy.optimize import elementwise
+
+    root, level = np.sqrt(share), np.broadcast_to(outside, len(share))
+
+    def excess(z: FloatArray, i: FloatArray) -> FloatArray:
+        at = i.astype(np.int64)
+        return np.asarray((weight[at] * np.exp(_log_upper(z[:, None] * root[at], df[at]))).sum(axis=1) - level[at])
+
+    index = np.arange(len(root), dtype=np.float64)
+    # A little wider than it must be, so that rounding leaves a change of sign.
+    ends = (start / root.max(axis=1) * (1 - 1e-9) - 1e-9, start / root.min(axis=1) * (1 + 1e-9) + 1e-9)
+    found = elementwise.find_root(excess, ends, args=(index,), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
+    return np.asarray(found.x)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoreLaw(Law):
     """Tango's score statistic, averaged over the effective shares of the items; a single share of 1 is Tango's own.
@@ -132,7 +157,7 @@ class ScoreLaw(Law):
         share, weight, mean, df = one, one, one[:, 0], np.inf
         if posterior is not None:
             share, weight, mean = posterior.share, posterior.weight, posterior.mean_share
-            df = t.n_clusters - 1.0 if t.n_clusters < _FEW_CLUSTERS else np.inf
+            df = score_df(t.n_clusters)
         full = np.ones(len(t.total))
         worth = t.worth
         variance = (t.square / t.mass - t.mean**2) / (worth * mean)
@@ -156,24 +181,7 @@ class ScoreLaw(Law):
 
     def critical(self, outside: Level) -> FloatArray:
         """The plain score statistic beyond which the averaged tail is less than ``outside``."""
-        start = _quantile(self.df, outside)
-        if self.share.shape[1] == 1:
-            return start / np.sqrt(self.share[:, 0])
-        from scipy.optimize import elementwise
-
-        root, level = np.sqrt(self.share), np.broadcast_to(outside, len(self.share))
-
-        def excess(z: FloatArray, i: FloatArray) -> FloatArray:
-            at = i.astype(np.int64)
-            return np.asarray(
-                (self.weight[at] * np.exp(_log_upper(z[:, None] * root[at], self.df[at]))).sum(axis=1) - level[at]
-            )
-
-        index = np.arange(len(root), dtype=np.float64)
-        # A little wider than it must be, so that rounding leaves a change of sign.
-        ends = (start / root.max(axis=1) * (1 - 1e-9) - 1e-9, start / root.min(axis=1) * (1 + 1e-9) + 1e-9)
-        found = elementwise.find_root(excess, ends, args=(index,), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
-        return np.asarray(found.x)
+        return averaged_critical(self.share, self.weight, self.df, outside)
 
     def limits(self, outside: Level) -> tuple[FloatArray, FloatArray]:
         """Tango's limits at the averaged critical value."""

@@ -27,6 +27,15 @@ def as_float(values: object, name: str) -> FloatArray:
     return array
 
 
+def together(**arrays: FloatArray) -> list[FloatArray]:
+    """Arrays that broadcast against each other, or an error that gives their shapes."""
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"`{name}` has shape {array.shape}" for name, array in arrays.items())
+        raise EvalCIError(f"{shapes}: these do not go together; give one number for all, or one for each.") from None
+
+
 def scaled(weights: FloatArray) -> FloatArray:
     """Weights with a largest one between 1 and 2: squares of very large or small ones would not fit.
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from evalci_accessor._progress import progress
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import BoolArray, FloatArray
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
 from evalci_accessor.stats.moments import Moments, Spread, rare_outcomes, rounded_sums
 from evalci_accessor.stats.posterior import N_NODES, IccPosterior, posterior_of
 from evalci_accessor.stats.proportion import beta_limits, squared_ratio
 from evalci_accessor.stats.totals import ClusterTotals
 
 _NOISE = 1e-12
+_ALONE = 1e-9
 _CHUNK = 2**14  # groups whose limits are found together
 _GUARD_DF, _GUARD_RATIO, _GUARD_TAIL = 8.0, 1.3, 0.02
 
@@ -33,6 +34,8 @@ class AveragedPosterior:
         Quasi-counts per score: 1 for 0/1 scores, more for fractional ones, which vary less than 0/1 scores would.
     n_k : ndarray, shape (H, R)
         Effective sample size at each node.
+    effective_size : ndarray, shape (H,)
+        Scores per effective cluster, :math:`M/G^*`.
     """
 
     single: tuple[IccPosterior | None, ...]
@@ -40,16 +43,18 @@ class AveragedPosterior:
     weight: FloatArray
     inflation: FloatArray
     n_k: FloatArray
+    effective_size: FloatArray
 
-    @property
-    def item_icc(self) -> FloatArray:
-        r"""Nodes as ICCs of the scores, shape (H, R).
+    def item_icc(self, rho: FloatArray) -> FloatArray:
+        r"""ICC of the scores at an ICC of the quasi-counts, shape (H, R) as ``rho``.
 
-        A score that counts as :math:`\phi` quasi-counts is a small cluster itself, so two scores of a cluster correlate by
-        :math:`\phi\rho / (1 + (\phi - 1)\rho)`. For 0/1 scores that is :math:`\rho`.
+        The one with the same design effect: :math:`1 + (m^* - 1)\rho_y = 1 + (\phi m^* - 1)\rho` with :math:`m^* = M/G^*`, at most
+        1. For 0/1 scores it is :math:`\rho`, as where each cluster holds one score, which tell of neither.
         """
-        phi = self.inflation[:, None]
-        return phi * self.rho / (1 + (phi - 1) * self.rho)
+        phi, size = self.inflation[:, None], self.effective_size[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            times = np.where((phi > 1) & (size > 1 + _ALONE), (phi * size - 1) / (size - 1), 1.0)
+        return np.minimum(times * rho, 1.0)
 
     @property
     def quasi_icc(self) -> FloatArray:
@@ -59,7 +64,7 @@ class AveragedPosterior:
     @property
     def icc(self) -> FloatArray:
         """Posterior mean of the ICC of the scores, by group."""
-        mean: FloatArray = (self.weight * self.item_icc).sum(axis=1)
+        mean: FloatArray = (self.weight * self.item_icc(self.rho)).sum(axis=1)
         return mean
 
     @property
@@ -73,9 +78,8 @@ class AveragedPosterior:
         out = np.full(len(self.single), np.nan)
         for h, one in enumerate(self.single):
             if one is not None:
-                rho = one.quantile(probability)
-                out[h] = self.inflation[h] * rho / (1 + (self.inflation[h] - 1) * rho)
-        return out
+                out[h] = one.quantile(probability)
+        return self.item_icc(out[:, None])[:, 0]
 
 
 def quasi_inflation(t: ClusterTotals, mo: Moments) -> FloatArray:
@@ -125,22 +129,24 @@ def averaged_posterior(
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = (inflation * mo.effective_rows)[:, None]
         n_k = rows / (1 + (rows / mo.effective_clusters[:, None] - 1) * rho)
-    return AveragedPosterior(single=tuple(single), rho=rho, weight=weight, inflation=inflation, n_k=n_k)
+        size = mo.effective_rows / mo.effective_clusters
+    return AveragedPosterior(single=tuple(single), rho=rho, weight=weight, inflation=inflation, n_k=n_k, effective_size=size)
 
 
-def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: float) -> tuple[FloatArray, FloatArray]:
-    """Limits at which the Clopper-Pearson tail, averaged over the nodes, equals ``outside``."""
+def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+    """Limits at which the Clopper-Pearson tail, averaged over the nodes, equals ``outside``, one for all or one each."""
+    outside = np.broadcast_to(np.asarray(outside, dtype=np.float64), p.shape)
     low, high = np.where(p >= 0, 0.0, np.nan), np.where(p >= 0, 1.0, np.nan)
     for start in range(0, len(p), _CHUNK):
         for limit, target, todo in ((low, outside, p > 0), (high, 1 - outside, p < 1)):
             at = start + np.flatnonzero(todo[start : start + _CHUNK])
             if len(at):
-                limit[at] = _solve(p, post, at, target, upper=limit is high)
+                limit[at] = _solve(p, post, at, target[at], upper=limit is high)
     # Below the tolerance of the search there is no digit left.
     return np.where(low < _NOISE, 0.0, low), np.where(high > 1 - _NOISE, 1.0, high)
 
 
-def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float, *, upper: bool) -> FloatArray:
+def _solve(p: FloatArray, post: AveragedPosterior, at: IntArray, target: FloatArray, *, upper: bool) -> FloatArray:
     from scipy.optimize import elementwise
 
     up = float(upper)
@@ -149,8 +155,8 @@ def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float
     weight = post.weight[at]
 
     def excess(x: FloatArray, i: np.ndarray) -> FloatArray:
-        below: FloatArray = (weight[i] * special.betainc(a[i], b[i], x[:, None])).sum(axis=1)
-        return below - target
+        below: FloatArray = (weight[i] * special.betainc(a[i], b[i], x[:, None])).sum(axis=1) - target[i]
+        return below
 
     ends = (np.zeros(len(at)), np.ones(len(at)))
     answer = elementwise.find_root(excess, ends, args=(np.arange(len(at)),), tolerances={"xatol": 1e-14, "xrtol": 1e-13})
@@ -158,7 +164,7 @@ def _solve(p: FloatArray, post: AveragedPosterior, at: np.ndarray, target: float
 
 
 def icc_averaged(
-    mo: Moments, spread: Spread, outside: float, post: AveragedPosterior
+    mo: Moments, spread: Spread, outside: FloatArray, post: AveragedPosterior
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Limits and where the guard fired: Korn-Graubard on CR2 where the data vary by more than the model can."""
     low, high = averaged_limits(mo.p, post, outside)
@@ -171,8 +177,8 @@ def icc_averaged(
             fires = (mo.p > 0) & (mo.p < 1) & (check.variance > ratio * mo.p * (1 - mo.p) / check.n_eff)
         if fires.any():
             p, rows = mo.p[fires], (post.inflation * mo.effective_rows)[fires]
-            shrink = squared_ratio(special.ndtri(outside), special.stdtrit(check.df[fires], outside))
-            wide = beta_limits(p, np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink), outside)
+            shrink = squared_ratio(special.ndtri(outside[fires]), special.stdtrit(check.df[fires], outside[fires]))
+            wide = beta_limits(p, np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink), outside[fires])
             low[fires], high[fires] = np.minimum(low[fires], wide[0]), np.maximum(high[fires], wide[1])
         fired |= fires
     return low, high, fired

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -127,17 +129,22 @@ def rate(
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     rng: object = None,
+    posterior: Callable[[], AveragedPosterior] | None = None,
+    levels: FloatArray | None = None,
 ) -> RateResult:
     """`cluster_ci` on ready `ClusterTotals`, and their moments where these are at hand.
 
-    With ``crossed``, ``t`` are the totals of the first of its clusterings.
+    With ``crossed``, ``t`` are the totals of the first of its clusterings. ``posterior`` gives the default method's where it is
+    used twice. ``levels`` (H,) holds what each limit of a group may leave outside, for methods that draw nothing, in place of
+    ``confidence_level``.
     """
     ran = resolve_method(method, bounded=t.bounded)
     bootstrap.check_bootstrap(ran, crossed=crossed is not None)
     check_option(df, DegreesOfFreedom, "df")
     if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
         raise MethodError(f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
-    outside, level = tail(confidence_level, alternative), check_level(confidence_level)
+    one, level = tail(confidence_level, alternative), check_level(confidence_level)
+    outside = np.full(t.n_groups, one) if levels is None else levels
     check_resamples(n_resamples)
     every = [t] if crossed is None else crossed.margins
     single = np.flatnonzero(np.any([one.n_clusters == 1 for one in every], axis=0))
@@ -153,13 +160,13 @@ def rate(
     else:
         mo, spread, icc = crossed.moments, crossed, np.full(t.n_groups, np.nan)  # there is one for each clustering
     if ran == "icc_averaged":
-        answer = _averaged(t, mo, spread, averaged_posterior(t, mo) if crossed is None else crossed.posterior(), outside)
+        answer = _averaged(t, mo, spread, (posterior or lazy_posterior(t, mo, crossed))(), outside)
     elif ran == "bootstrap_pigeonhole":
         assert crossed is not None
-        resampled = pigeonhole_limits(crossed, outside, n_resamples, rng)
+        resampled = pigeonhole_limits(crossed, one, n_resamples, rng)
         answer = _resampled(t, mo, resampled[2] == 0, icc, ran, outside, resampled)
     elif ran.startswith("bootstrap"):
-        resampled = bootstrap.bootstrap_limits(t, mo, ran, outside, n_resamples, rng)
+        resampled = bootstrap.bootstrap_limits(t, mo, ran, one, n_resamples, rng)
         answer = _resampled(t, mo, spread.variance("cr1") == 0, icc, ran, outside, resampled)
     else:
         answer = _design_based(t, mo, spread, icc, ran, df, outside)
@@ -177,6 +184,11 @@ def rate(
     return RateResult(method=ran, confidence_level=level, **shaped)
 
 
+def lazy_posterior(t: ClusterTotals, mo: Moments, crossed: Crossed | None) -> Callable[[], AveragedPosterior]:
+    """What gives the posterior of the default method, computed when it is first asked for."""
+    return functools.cache(lambda: averaged_posterior(t, mo) if crossed is None else crossed.posterior())
+
+
 @dataclasses.dataclass(slots=True, kw_only=True, eq=False)
 class _Answer:
     low: FloatArray
@@ -190,7 +202,7 @@ class _Answer:
     negative: np.ndarray
 
 
-def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: float) -> _Answer:
+def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: FloatArray) -> _Answer:
     low, high, fired = icc_averaged(mo, spread, outside, post)
     with np.errstate(divide="ignore", invalid="ignore"):
         std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
@@ -207,7 +219,7 @@ def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPoste
 
 
 def _design_based(
-    t: ClusterTotals, mo: Moments, spread: Spread, icc: FloatArray, method: str, df: DegreesOfFreedom, outside: float
+    t: ClusterTotals, mo: Moments, spread: Spread, icc: FloatArray, method: str, df: DegreesOfFreedom, outside: FloatArray
 ) -> _Answer:
     kind = method if method in _VARIANCES else "cr1"
     variance = spread.variance(kind)
@@ -237,7 +249,7 @@ def _design_based(
 
 
 def _fallback_limits(
-    t: ClusterTotals, mo: Moments, method: str, quantile: FloatArray, outside: float
+    t: ClusterTotals, mo: Moments, method: str, quantile: FloatArray, outside: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Limits where the variance between clusters is zero: each cluster counts as one item, whatever it holds."""
     n = mo.effective_clusters
@@ -247,12 +259,12 @@ def _fallback_limits(
             half = np.where(half > 0, half, np.nan)  # all scores equal on an open scale: nothing can be said
             return mo.p - half, mo.p + half
         if method == "wilson":
-            return wilson_limits(mo.p, n, float(-special.ndtri(outside)))
+            return wilson_limits(mo.p, n, -special.ndtri(outside))
         return beta_limits(mo.p, n, outside)
 
 
 def _design_limits(
-    method: str, mo: Moments, std_error: FloatArray, quantile: FloatArray, outside: float
+    method: str, mo: Moments, std_error: FloatArray, quantile: FloatArray, outside: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Limits from a standard error and a t quantile, before anything is cut to [0, 1]."""
     p, variance = mo.p, std_error**2
@@ -274,7 +286,7 @@ def _design_limits(
 
 
 def _resampled(
-    t: ClusterTotals, mo: Moments, flat: BoolArray, icc: FloatArray, method: str, outside: float,
+    t: ClusterTotals, mo: Moments, flat: BoolArray, icc: FloatArray, method: str, outside: FloatArray,
     resampled: tuple[FloatArray, FloatArray, FloatArray],
 ) -> _Answer:  # fmt: skip
     low, high, std_error = resampled

@@ -13,7 +13,9 @@ import numpy as np
 
 from evalci_accessor.exceptions import ClusterError, SamplesError, ScoreError
 from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import FloatArray, IntArray, as_float, check_level
+from evalci_accessor.stats._validate import FloatArray, IntArray, as_float, check_level, together
+
+_ROUNDING = 1e-12  # share of a component by which rounding may move it
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,6 +41,10 @@ class ComponentsResult:
         of ``std_error``. ``cluster_variance`` is 0 without clusters.
     n_items, n_clusters : int
         Items, and clusters that hold them; as many as items without clusters.
+    n_scores : int
+        Samples of all items together.
+    n_samples : float
+        Samples of an item, the harmonic mean: the variance of an item's mean goes with one over their number.
     confidence_level : float
         Nominal level of the intervals.
     """
@@ -59,7 +65,39 @@ class ComponentsResult:
     sample_variance: float
     n_items: int
     n_clusters: int
+    n_scores: int
+    n_samples: float
     confidence_level: float
+
+    @property
+    def clustered(self) -> bool:
+        """Whether there are clusters of several items, so that their variance is told apart from that of items."""
+        return not np.isnan(self.between_clusters)
+
+    @property
+    def icc(self) -> float:
+        """Correlation of two scores of different items of a cluster; nan where nothing varies, and without clusters."""
+        return self._correlation(self.between_clusters)
+
+    @property
+    def item_icc(self) -> float:
+        """Correlation of two samples of an item, which no cluster makes smaller; nan where nothing varies."""
+        return self._correlation(np.nansum(np.maximum([self.between_clusters, self.between_items], 0.0)))
+
+    def _correlation(self, part: float) -> float:
+        """A part of the variance of a single score, with negative components as 0."""
+        total = np.nansum(np.maximum([self.between_clusters, self.between_items, self.within_items], 0.0))
+        return float(np.maximum(part, 0.0) / total) if total > 0 else np.nan
+
+    @property
+    def shares(self) -> FloatArray:
+        """Clusters', items' and samples' shares in the variance of the estimate, shape (3,).
+
+        Negative components count as 0. nan where nothing varies.
+        """
+        parts = np.maximum([self.cluster_variance, self.item_variance, self.sample_variance], 0.0)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(parts / parts.sum())
 
 
 def variance_components(
@@ -93,7 +131,7 @@ def variance_components(
 
     See Also
     --------
-    pass_at_k, cluster_ci
+    projected_error, best_counts, pass_at_k, cluster_ci
 
     Notes
     -----
@@ -161,7 +199,8 @@ def variance_components(
         within_items=w, within_items_low=w_at[0], within_items_high=w_at[1],
         cluster_variance=a * float(total.mm) / items**2 if nested else 0.0,
         item_variance=b / items, sample_variance=float(total.noise("v")) / items**2,
-        n_items=len(sums), n_clusters=groups, confidence_level=level,
+        n_items=len(sums), n_clusters=groups, n_scores=int(sizes.sum()), n_samples=float(len(sizes) / (1 / sizes).sum()),
+        confidence_level=level,
     )  # fmt: skip
 
 
@@ -235,9 +274,10 @@ def _jackknife(whole: FloatArray, without: FloatArray, quantile: float, *, logar
     """Limits of a component of at least 0 from its values without each cluster."""
     groups = len(without)
     with np.errstate(divide="ignore", invalid="ignore"):
+        if np.ptp(without) <= _ROUNDING * np.abs(without).max():  # no difference is no certainty
+            return np.nan, np.nan
         centre, values = (np.log(whole), np.log(without)) if logarithm else (whole, without)
         half = quantile * np.sqrt((groups - 1) / groups * ((values - values.mean()) ** 2).sum())
-        half = half if half > 0 else np.nan  # no difference is no certainty
         low, high = (np.exp(centre - half), np.exp(centre + half)) if logarithm else (centre - half, centre + half)
     return float(np.maximum(low, 0.0)), float(np.maximum(high, 0.0))
 
@@ -251,7 +291,7 @@ def _sample_variances(sums: FloatArray, sizes: FloatArray, squares: FloatArray) 
 
 
 def _checked(s: object, n: object, ss: object) -> tuple[FloatArray, FloatArray, FloatArray]:
-    sums, sizes = np.broadcast_arrays(as_float(s, "s"), as_float(n, "n"))
+    sums, sizes = together(s=as_float(s, "s"), n=as_float(n, "n"))
     if sums.ndim != 1:
         raise ScoreError(f"totals of items lie along one axis, an entry an item; got {sums.ndim} axes.")
     if (sizes < 1).any() or (sizes != np.round(sizes)).any():
@@ -270,7 +310,9 @@ def _checked(s: object, n: object, ss: object) -> tuple[FloatArray, FloatArray, 
         if (sums != np.round(sums)).any() or (sums < 0).any() or (sums > sizes).any():
             raise ScoreError("sums of scores that are no counts of passes need the sums of squares too: pass `ss`.")
         return sums, sizes, sums
-    squares = np.broadcast_to(as_float(ss, "ss"), sums.shape)
+    squares = as_float(ss, "ss")
+    if squares.shape != sums.shape:
+        raise ScoreError(f"`ss` must hold one sum of squares for each of the {len(sums)} items; got shape {squares.shape}.")
     if (squares * sizes < sums**2 * (1 - 1e-9)).any():
         raise ScoreError("`ss` must be at least s**2 / n of every item; smaller sums of squares cannot be.")
     return sums, sizes, squares
@@ -280,6 +322,8 @@ def _codes(cluster: object, n_items: int) -> IntArray:
     if cluster is None:
         return np.arange(n_items)
     ids = np.asarray(cluster)
+    if ids.dtype.kind == "O" and all(isinstance(one, str) for one in ids.flat):
+        ids = ids.astype(np.str_)
     if ids.shape != (n_items,) or ids.dtype.kind not in "iuUS":
         raise ClusterError(
             f"`cluster` must hold a whole number or a string for each of the {n_items} items; got an array of shape {ids.shape} "

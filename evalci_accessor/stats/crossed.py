@@ -88,9 +88,14 @@ class Crossed:
 
     def one(self, h: int) -> Crossed:
         """The totals of group ``h`` alone."""
-        part = slice(int(self.finest.offsets[h]), int(self.finest.offsets[h + 1]))
+        return self.some(h, h + 1).shaped(())
+
+    def some(self, first: int, stop: int) -> Crossed:
+        """The totals of the groups from ``first`` to before ``stop``, in one row."""
+        part = slice(int(self.finest.offsets[first]), int(self.finest.offsets[stop]))
         return Crossed(
-            margins=tuple(t.one(h) for t in self.margins), meets={some: t.one(h) for some, t in self.meets.items()},
+            margins=tuple(t.some(first, stop) for t in self.margins),
+            meets={some: t.some(first, stop) for some, t in self.meets.items()},
             corners=tuple(corner[part] for corner in self.corners),
         )  # fmt: skip
 
@@ -105,6 +110,12 @@ class Crossed:
     def _moments(self) -> dict[tuple[int, ...], Moments]:
         every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
         return {some: moments(t) for some, t in every.items()}
+
+    @property
+    def parts(self) -> dict[tuple[int, ...], tuple[ClusterTotals, Moments]]:
+        """Totals and moments by each clustering, as ``(0,)``, and by each intersection."""
+        every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
+        return {some: (t, self._moments[some]) for some, t in every.items()}
 
     @functools.cached_property
     def nested(self) -> BoolArray:
@@ -132,8 +143,7 @@ class Crossed:
 
     def combined(self, kind: str) -> Combined:
         """Variance of the mean by inclusion and exclusion, and where that is negative or too small."""
-        every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
-        return combine({some: cr_variance(t, self._moments[some], kind) for some, t in every.items()}, self.nested)
+        return combine({some: cr_variance(t, mo, kind) for some, (t, mo) in self.parts.items()}, self.nested)
 
     def variance(self, kind: str) -> FloatArray:
         """Variance of the mean; where the sum is negative, the largest of the clusterings' own."""
@@ -187,8 +197,9 @@ class Crossed:
         with np.errstate(invalid="ignore", divide="ignore"):
             n_k = (inflation * mo.effective_rows)[:, None] / effect
         return AveragedPosterior(
-            single=(None,) * finest.n_groups, rho=np.full_like(effect, np.nan), weight=weight, inflation=inflation, n_k=n_k
-        )
+            single=(None,) * finest.n_groups, rho=np.full_like(effect, np.nan), weight=weight, inflation=inflation, n_k=n_k,
+            effective_size=np.full(finest.n_groups, np.nan),
+        )  # fmt: skip
 
     @functools.cached_property
     def _own(self) -> tuple[BoolArray, FloatArray, list[AveragedPosterior]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats.moments import Moments
 from evalci_accessor.stats.totals import ClusterTotals
 
 # Rounding leaves sums of squares that should be zero at about this share of the sum of the squared scores.
@@ -40,6 +41,17 @@ def anova_parts(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:
         between, within = (np.where(value > _ROUNDING * squares, value, 0.0) for value in (between, within))
         n0 = (total - t.sum(m**2) / total) / (clusters - 1)
         return between / (clusters - 1), within / _inside(total, clusters), n0
+
+
+def anova_variance(t: ClusterTotals, mo: Moments) -> FloatArray:
+    r"""Variance of the mean as the analysis of variance has it, :math:`\hat\sigma_a^2/G^* + MSW/M`, by group.
+
+    With clusters of one size it is CR1, unless the ICC is negative, which counts as 0. Where one cluster holds many of the scores
+    CR1 is too small, since the mean follows that cluster. nan where each cluster holds one score.
+    """
+    msb, msw, n0 = anova_parts(t)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.maximum((msb - msw) / n0, 0.0) / mo.effective_clusters + msw / mo.effective_rows
 
 
 def icc_anova(t: ClusterTotals) -> FloatArray:

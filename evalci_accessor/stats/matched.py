@@ -62,6 +62,14 @@ class PairTotals:
     weights: PairWeights | None = None
     crossed: Every | None = None
 
+    def one(self, k: int) -> PairTotals:
+        """The totals of one pair alone, without cells, weights and crossed clusterings."""
+        at = slice(k, k + 1)
+        return PairTotals(
+            n=self.n, size=self.size, d=None if self.d is None else self.d[at], total=self.total[at], square=self.square[at],
+            binary=self.binary, bounded=self.bounded, span=self.span[at], scale=self.scale[at], spread=self.spread[at],
+        )  # fmt: skip
+
     @property
     def only_a(self) -> FloatArray:
         """Items that only the first system passed (0/1 scores), or their weight."""

@@ -55,6 +55,13 @@ class PairPosterior:
         """Posterior mean of the ICC."""
         return np.asarray((self.weight * self.rho).sum(axis=1))
 
+    def quantile(self, probability: float) -> FloatArray:
+        """Quantile of the ICC of each pair, interpolated in arcsin(sqrt(rho)); a node stands for half of its weight each way."""
+        cdf = np.cumsum(self.weight, axis=1) - self.weight / 2
+        phi = np.arcsin(np.sqrt(self.rho))
+        at = [np.interp(probability, below, nodes) for below, nodes in zip(cdf, phi, strict=True)]
+        return np.asarray(np.sin(np.array(at)) ** 2)
+
     @property
     def mean_share(self) -> FloatArray:
         """Harmonic mean of the effective share of the items."""

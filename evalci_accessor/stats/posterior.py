@@ -178,9 +178,15 @@ def _graded(low: float, high: float, size: int, peak: float, width: float) -> tu
     Gauss-Legendre in u, where phi = peak + width sinh(u).
     """
     ends = np.arcsinh((np.array([low, high]) - peak) / width)
-    x, w = np.polynomial.legendre.leggauss(size)
+    x, w = _legendre(size)
     u = ends.mean() + (ends[1] - ends[0]) / 2 * x
     return peak + width * np.sinh(u), w * (ends[1] - ends[0]) / 2 * width * np.cosh(u)
+
+
+@functools.cache
+def _legendre(size: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights, which take longer to find than to use."""
+    return np.polynomial.legendre.leggauss(size)
 
 
 def _too_coarse(weight: FloatArray, span: FloatArray) -> bool:

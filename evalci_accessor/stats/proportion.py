@@ -28,7 +28,9 @@ def wilson_limits(p: FloatArray, n: FloatArray, z: FloatArray | float) -> tuple[
     return np.where(p <= 0, 0.0, np.maximum(centre - half, 0.0)), np.where(p >= 1, 1.0, np.minimum(centre + half, 1.0))
 
 
-def beta_limits(p: FloatArray, n: FloatArray, outside: float, shift: float = 1.0) -> tuple[FloatArray, FloatArray]:
+def beta_limits(
+    p: FloatArray, n: FloatArray, outside: FloatArray | float, shift: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
     """Clopper-Pearson limits for any real n > 0; with ``shift=0.5`` Jeffreys'."""
     x, f = p * n, (1 - p) * n
     with np.errstate(invalid="ignore"):

@@ -19,9 +19,11 @@ import numpy as np
 from evalci_accessor._typing import TooFew
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import EvalCIError, MethodError, SamplesError, ScoreError
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, as_float, check_option
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, as_float, check_option, together
 
 _CELLS = 2**20  # factors multiplied at a time
+_MOST = 2**53  # whole numbers that a float holds
+_GREATEST = 1e150  # squares of larger scores do not fit
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -158,7 +160,7 @@ def best_of_k(scores: object, k: object, *, too_few: TooFew = "raise") -> Repeat
     SamplesError
         Items with fewer than k samples.
     ScoreError
-        Infinite scores, or a scalar.
+        Infinite scores, scores whose squares do not fit a float, or a scalar.
     MethodError
         A k that is not a whole number of at least 1.
 
@@ -186,6 +188,7 @@ def best_of_k(scores: object, k: object, *, too_few: TooFew = "raise") -> Repeat
         raise ScoreError("`scores` needs at least one axis, the last, along which the samples of an item lie; got a scalar.")
     if np.isinf(values).any():
         raise ScoreError(f"`scores` holds {int(np.isinf(values).sum())} infinite scores; they must be finite.")
+    refuse_extremes(values[~np.isnan(values)], "scores")
     ks, shape = check_ks(k), values.shape[:-1]
     rows = values.reshape(int(np.prod(shape, dtype=np.int64)), values.shape[-1])
     held = ~np.isnan(rows)
@@ -201,11 +204,20 @@ def check_ks(k: object) -> IntArray:
         ks = np.asarray(k)
     except ValueError:
         ks = np.empty(0)
-    if not ks.size or ks.dtype.kind not in "iu" or (ks < 1).any():
+    if not ks.size or ks.dtype.kind not in "iu" or (ks < 1).any() or (ks > _MOST).any():
         raise MethodError(f"k={k!r} must be a whole number of at least 1, or several of them, as k=[1, 5, 10].")
     if len(np.unique(ks)) < ks.size:
         raise MethodError(f"k={k!r} names a number twice; name each once.")
     return ks.astype(np.int64)
+
+
+def refuse_extremes(scores: FloatArray, name: str) -> None:
+    """Scores whose squares are no floats."""
+    largest = float(np.abs(scores).max(initial=0.0))
+    if largest > _GREATEST or 0 < largest < 1 / _GREATEST:
+        raise ScoreError(
+            f"The largest score in {name!r} is {largest:g} in size, whose square does not fit a float; rescale them."
+        )
 
 
 def passed_values(measure: str, c: IntArray, n: IntArray, ks: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -238,14 +250,14 @@ def best_values(scores: FloatArray, n: IntArray, ks: IntArray) -> tuple[FloatArr
             if k > size:
                 continue
             weights = _maximum_weights(size, k)
-            mean = ordered @ weights
-            value[items, j] = mean
+            value[items, j] = ordered @ weights
             if 2 * k <= size:
                 # Pairs of disjoint subsets by their maxima, at places i < l: C(i-1, k-1) and C(l-1-k, k-1) ways for the rest.
-                below = np.cumsum(ordered * weights, axis=1)[:, :-1]
+                spread = ordered - ordered[:, :1]  # squares of scores far from 0 would swamp it
+                below = np.cumsum(spread * weights, axis=1)[:, :-1]
                 later = np.zeros(size)
                 later[k:] = _maximum_weights(size - k, k)
-                variance[items, j] = mean**2 - 2 * np.einsum("ij,ij,j->i", ordered[:, 1:], below, later[1:])
+                variance[items, j] = (spread @ weights) ** 2 - 2 * np.einsum("ij,ij,j->i", spread[:, 1:], below, later[1:])
     return value, variance
 
 
@@ -282,9 +294,9 @@ def _log_factors(absent: IntArray, n: IntArray, j: IntArray) -> FloatArray:
 
 
 def _counted(measure: str, c: object, n: object, k: object, too_few: TooFew) -> RepeatedResult:
-    passes, sizes = np.broadcast_arrays(as_float(c, "c"), as_float(n, "n"))
+    passes, sizes = together(c=as_float(c, "c"), n=as_float(n, "n"))
     for bad, what in (
-        ((sizes < 0) | (sizes != np.round(sizes)), "`n` must be whole numbers >= 0"),
+        ((sizes < 0) | (sizes != np.round(sizes)) | (sizes > _MOST), "`n` must be whole numbers from 0 to 2**53"),
         ((passes < 0) | (passes != np.round(passes)), "`c` must be whole numbers >= 0; best_of_k takes scores on any scale"),
         (passes > sizes, "`c` must be at most `n`: no item passes more often than it was sampled"),
     ):

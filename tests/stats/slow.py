@@ -61,8 +61,9 @@ def averaged(s, m, *, outside=0.025, n_nodes=64, shape="both", inflation=1.0):
     rho = arcsine_nodes(n_nodes)
     singletons = (m == 1).all()
     w = np.full(n_nodes, 1 / n_nodes) if singletons else posterior(s * inflation, m * inflation, rho, shape)
-    item_icc = inflation * rho / (1 + (inflation - 1) * rho)  # a score of inflation quasi-counts is a small cluster itself
-    return (*limits(s, m, rho, w, outside, inflation), w @ item_icc)
+    size = (m**2).sum() / m.sum()  # of the ICC of the scores, with the same design effect
+    times = (inflation * size - 1) / (size - 1) if inflation > 1 and not singletons else 1.0
+    return (*limits(s, m, rho, w, outside, inflation), w @ np.minimum(times * rho, 1.0))
 
 
 def limits(s, m, rho, w, outside=0.025, inflation=1.0):

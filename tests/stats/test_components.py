@@ -145,6 +145,17 @@ def test_all_the_same():
     assert np.isnan([got.within_items_low, got.within_items_high, got.between_items_low, got.between_items_high]).all()
 
 
+@pytest.mark.parametrize("n_items", [3, 7, 30])
+def test_clusters_that_are_alike_tell_nothing_of_their_differences(n_items):
+    """Whatever the rounding: with one value in each cluster nothing is known of how far it could vary."""
+    got = stats.variance_components([1] * n_items, 3)
+    assert got.between_items < 0
+    assert got.within_items > 0
+    assert np.isnan([got.within_items_low, got.within_items_high, got.between_items_low, got.between_items_high]).all()
+    pairs = stats.variance_components([1, 2] * n_items, 3, cluster=np.repeat(np.arange(n_items), 2))
+    assert np.isnan([pairs.between_clusters_low, pairs.between_clusters_high, pairs.between_items_high]).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "match"),
     [
@@ -157,6 +168,8 @@ def test_all_the_same():
         (([1.5, 2, 3], 5), {}, ScoreError, "pass `ss`"),
         (([1, 6, 3], 5), {}, ScoreError, "pass `ss`"),
         (([10, 2, 3], 5, [1, 1, 2]), {}, ScoreError, "at least s"),
+        (([10, 2, 3], 5, [20, 4]), {}, ScoreError, r"one sum of squares for each of the 3 items; got shape \(2,\)"),
+        (([1, 2, 3], [5, 5]), {}, EvalCIError, r"`s` has shape \(3,\), `n` has shape \(2,\)"),
         (([[1, 2, 3]], 5), {}, ScoreError, "got 2 axes"),
         (([1, np.nan, 3], 5), {}, EvalCIError, "finite"),
         (([1, 2, 3], 5), {"confidence_level": 95}, MethodError, r"Did you mean 0\.95"),
@@ -165,3 +178,32 @@ def test_all_the_same():
 def test_totals_that_cannot_be(arguments, options, error, match):
     with pytest.raises(error, match=match):
         stats.variance_components(*arguments, **options)
+
+
+def test_ids_of_a_series():
+    s, n = [3, 1, 2, 2, 0, 3], [4] * 6
+    ids = ["a", "a", "b", "b", "c", "c"]
+    want = stats.variance_components(s, n, cluster=ids)
+    got = stats.variance_components(s, n, cluster=np.array(ids, dtype=object))
+    assert [getattr(got, name) for name in COMPONENTS] == [getattr(want, name) for name in COMPONENTS]
+    with pytest.raises(ClusterError, match="type object"):
+        stats.variance_components(s, n, cluster=np.array([*ids[:5], None], dtype=object))
+
+
+def test_correlations():
+    """Those of the one-way and of the nested law, by brute force over pairs of scores."""
+    rng = np.random.default_rng(11)
+    cluster, item = np.repeat(np.arange(400), 15), np.repeat(np.arange(2000), 3)
+    y = rng.normal(size=400)[cluster] + 1.5 * rng.normal(size=2000)[item] + rng.normal(size=6000)
+    found = stats.variance_components(
+        np.bincount(item, y), np.full(2000, 3), np.bincount(item, y**2), cluster=np.repeat(np.arange(400), 5)
+    )
+    z = ((y - y.mean()) / y.std()).reshape(400, 5, 3)
+    same_item = np.mean([(z[:, :, a] * z[:, :, b]).mean() for a in range(3) for b in range(a)])
+    pairs = ((i, j, a, b) for i in range(5) for j in range(i) for a in range(3) for b in range(3))
+    same_cluster = np.mean([(z[:, i, a] * z[:, j, b]).mean() for i, j, a, b in pairs])
+    assert_allclose([found.icc, found.item_icc], [same_cluster, same_item], atol=0.005)
+    assert_allclose([found.icc, found.item_icc], [1 / 4.25, 3.25 / 4.25], atol=0.05)
+    lone = stats.variance_components([4, 1, 5, 2], [5, 5, 5, 5])
+    assert np.isnan(lone.icc)
+    assert 0 < lone.item_icc < 1

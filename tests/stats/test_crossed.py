@@ -262,9 +262,7 @@ def test_pigeonhole_variance_is_owens():
 
 def test_pigeonhole_where_ids_seldom_meet():
     """A resample may hold no score at all; it tells nothing."""
-    result = stats.crossed_ci(
-        [1, 0, 1, 1, 0], [[0, 1, 2, 3, 4], [0, 1, 2, 3, 3]], method="bootstrap_pigeonhole", rng=1
-    )
+    result = stats.crossed_ci([1, 0, 1, 1, 0], [[0, 1, 2, 3, 4], [0, 1, 2, 3, 3]], method="bootstrap_pigeonhole", rng=1)
     assert 0 <= result.ci_low < 0.6 < result.ci_high <= 1
 
 
@@ -343,7 +341,9 @@ def test_what_cannot_be_is_refused(scores, clusters, options, error, words):
 def test_a_frame_of_ids_with_a_row_for_each_clustering():
     y, clusters = made(np.random.default_rng(2), (6, 5))
     frame = pd.DataFrame({"a": clusters[0].astype(str), "b": clusters[1]}).T
-    assert numbers(stats.crossed_ci(y, frame), "ci_low", "ci_high") == numbers(stats.crossed_ci(y, clusters), "ci_low", "ci_high")
+    assert numbers(stats.crossed_ci(y, frame), "ci_low", "ci_high") == numbers(
+        stats.crossed_ci(y, clusters), "ci_low", "ci_high"
+    )
 
 
 def test_ids_of_several_types_stay_apart():

@@ -252,5 +252,7 @@ def test_more_nodes_are_never_worse(sizes):
     """A spike at an ICC of 0 beside a plateau: twice the nodes must look as closely as the default does."""
     m = np.array(sizes)
     s = np.round(m / 2) + np.arange(len(m))
-    limits = [slow.limits(s, m, one.rho, one.weight)[:2] for one in (posterior.icc_posterior(s, m, n_nodes=n) for n in (64, 128))]
+    limits = [
+        slow.limits(s, m, one.rho, one.weight)[:2] for one in (posterior.icc_posterior(s, m, n_nodes=n) for n in (64, 128))
+    ]
     assert_allclose(limits[1], limits[0], atol=1e-7 * (limits[0][1] - limits[0][0]))

@@ -154,7 +154,15 @@ def test_too_few_samples_pk_01_02_04():
     assert_allclose(stats.best_of_k(graded, [2, 3], too_few="omit").value, [[0.5, np.nan], [0.4, 0.5]])
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.0, [], [1, 0], [2, 2], True, None, "5", [[1], [2, 3]]])
+@pytest.mark.parametrize("offset", [1e6, -1e9])
+def test_variances_of_scores_far_from_zero(offset):
+    scores = np.random.default_rng(4).normal(size=(20, 8)).round(3)
+    want, got = stats.best_of_k(scores, [1, 2, 4]), stats.best_of_k(scores + offset, [1, 2, 4])
+    assert_allclose(got.variance, want.variance, rtol=1e-5, atol=1e-6)
+    assert_allclose(got.value, want.value + offset, rtol=1e-14)
+
+
+@pytest.mark.parametrize("k", [2**53 + 1, 2**63, 0, -1, 2.0, [], [1, 0], [2, 2], True, None, "5", [[1], [2, 3]]])
 def test_k_must_be_whole(k):
     with pytest.raises(MethodError, match=r"^k="):
         stats.pass_at_k(1, 5, k)
@@ -167,6 +175,12 @@ def test_counts_that_cannot_be():
         stats.pass_hat_k([0.5], 5, 1)
     with pytest.raises(ScoreError, match="`n` must be whole"):
         stats.pass_at_k(0, -1, 1)
+    with pytest.raises(ScoreError, match="`n` must be whole numbers from 0"):
+        stats.pass_at_k(1, 1e19, 1)
+    with pytest.raises(EvalCIError, match=r"`c` has shape \(2,\), `n` has shape \(3,\): these do not go together"):
+        stats.pass_at_k([1, 2], [3, 4, 5], 1)
+    with pytest.raises(ScoreError, match=r"2e\+200 in size, whose square does not fit"):
+        stats.best_of_k([1.0, 2e200, 3.0], 1)
     with pytest.raises(ScoreError, match="needs at least one axis"):
         stats.best_of_k(0.5, 1)
     with pytest.raises(ScoreError, match="1 infinite"):

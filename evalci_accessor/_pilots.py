@@ -1,0 +1,293 @@
+"""From scores to pilots: one for each group, or for each pair in each group, with what would make a plan from them a guess."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from evalci_accessor._blocks import blocks_of, refuse_single_items
+from evalci_accessor._findings import warn_missing, warn_sentinel
+from evalci_accessor._options import PlanOptions
+from evalci_accessor._pair_findings import warn_scales
+from evalci_accessor._pairing import Matched
+from evalci_accessor._present import refuse_single_clusters
+from evalci_accessor._repeats import Items
+from evalci_accessor._sample import Sample
+from evalci_accessor._scores import in_unit_interval
+from evalci_accessor._warn import examples, plain, warn
+from evalci_accessor.exceptions import (
+    FewClustersWarning,
+    MethodError,
+    PilotError,
+    PooledSamplesWarning,
+    SingletonClusterWarning,
+)
+from evalci_accessor.stats import diagnose as dg
+from evalci_accessor.stats._validate import tail
+from evalci_accessor.stats.moments import bell_mccaffrey_df
+from evalci_accessor.stats.pilot import Pilot, Repeats, pair_pilot, rate_pilot, single_disagreement
+from evalci_accessor.stats.totals import ClusterTotals
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pilots:
+    """The pilots of a call, and the words to speak of them.
+
+    Parameters
+    ----------
+    every : list of Pilot
+        Of the groups, or of the pairs of each group in turn.
+    shape : tuple of int
+        (H,), or (H, P) of pairs.
+    cluster : str or None
+        What the clustering is called; None where items stand for themselves.
+    item : str
+        What an item is called.
+    words : callable
+        Words for a pilot by its place; empty for the only one.
+    """
+
+    every: list[Pilot]
+    shape: tuple[int, ...]
+    cluster: str | None
+    item: str
+    words: Callable[[int], str]
+
+    @property
+    def paired(self) -> bool:
+        """Whether these are of two systems each."""
+        return len(self.shape) == 2
+
+    def who(self, places: Sequence[int]) -> str:
+        """The pilots that a message speaks of, as its first words."""
+        if len(places) == 1:
+            return f"{words}: " if (words := self.words(places[0])) else ""
+        return f"{len(places)} of {len(self.every)} pilots ({examples(places, between='; ', words=self.words)}): "
+
+
+def pilots_of_sample(sample: Sample, confidence_level: float, *, alone: bool = False) -> Pilots:
+    """A pilot a group, from scores that are an item each; ``alone`` says that no clustering was named."""
+    refuse_single_clusters(sample)
+    warn_missing(sample)
+    warn_sentinel(sample.sentinel, sample.score_range[1])
+    t, outside = sample.totals, tail(confidence_level, "two-sided")
+    _refuse_empty(t, sample.group_label)
+    every = [rate_pilot(t.one(h), outside) for h in range(t.n_groups)]
+    return _checked(
+        Pilots(
+            every=[_without_icc(one) for one in every] if alone else every, shape=(t.n_groups,),
+            cluster=None if alone else sample.cluster, item="score", words=sample.group_label,
+        )
+    )  # fmt: skip
+
+
+def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
+    """A pilot a group, from items with their samples."""
+    naming, alone = items.naming, not items.clusterings
+    if items.pooled:
+        warn(items.pooled, PooledSamplesWarning)
+    clustering = None if alone else items.clusterings[0]
+    codes = np.arange(len(items.n)) if clustering is None else clustering.coded.codes
+    means = items.sums / items.n
+    off = items.scores - np.repeat(means, items.n)
+    squares = np.bincount(np.repeat(np.arange(len(items.n)), items.n), weights=off**2, minlength=len(items.n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variances = np.where(items.n > 1, squares / (items.n - 1), np.nan)
+    low, high = (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
+    means = np.clip(means, low, high)  # but for rounding they are
+    totals = ClusterTotals.from_rows(
+        means, codes, n_clusters=int(codes.max(initial=-1)) + 1, groups=items.groups, n_groups=naming.n_groups,
+        bounded=in_unit_interval((low, high)), binary=bool(((means == 0) | (means == 1)).all()),
+    )  # fmt: skip
+    totals = dataclasses.replace(totals, shape=(naming.n_groups,))
+    sample = Sample(
+        totals=totals, cluster=naming.key if clustering is None else clustering.name, group_label=naming.group_label,
+        cluster_label=lambda c: items.label(c) if clustering is None else plain(clustering.coded.label(c)), n_lost=0,
+        n_missing=np.zeros(naming.n_groups, dtype=np.int64), score_range=(low, high), sentinel=items.sentinel, alone=alone,
+    )  # fmt: skip
+    refuse_single_clusters(sample)
+    warn_sentinel(sample.sentinel, high)
+    _refuse_empty(totals, naming.group_label)
+    outside = tail(confidence_level, "two-sided")
+    ends, firsts = np.searchsorted(items.groups, np.arange(naming.n_groups + 1)), np.concatenate([[0], np.cumsum(items.n)])
+    every = []
+    for h in range(naming.n_groups):
+        part = slice(int(ends[h]), int(ends[h + 1]))
+        scores = items.scores[firsts[part.start] : firsts[part.stop]]
+        found = rate_pilot(
+            totals.one(h), outside, repeats=Repeats.of(variances[part, None], items.n[part, None].astype(np.float64)),
+            graded=not bool(((scores == 0) | (scores == 1)).all()),
+        )  # fmt: skip
+        every.append(_without_icc(found) if alone else found)
+    return _checked(
+        Pilots(
+            every=every, shape=(naming.n_groups,), cluster=None if clustering is None else clustering.name, item=naming.key,
+            words=naming.group_label,
+        )
+    )  # fmt: skip
+
+
+def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
+    """A pilot for each pair in each group, from matched scores."""
+    shape = (len(matched.tables), len(matched.pairs))
+    blocks, outside = blocks_of(matched), tail(confidence_level, "two-sided")
+    refuse_single_items(matched, blocks)
+    warn_sentinel(matched.sentinel, matched.score_range[1])
+    warn_scales(matched)
+    found: dict[int, Pilot] = {}
+    for block in blocks:
+        for part, t in block.chunks(by_cluster=block.by_cluster):
+            for k, place in enumerate(block.place[part].tolist()):
+                repeats, disagreement = _repeats(matched, block.group, place)
+                found[block.group * shape[1] + place] = pair_pilot(
+                    t.one(k), outside, repeats=repeats, disagreement=disagreement
+                )
+
+    def words(k: int) -> str:
+        h, p = divmod(k, shape[1])
+        first, second = (matched.systems[j] for j in matched.pairs[p])
+        group = matched.group_label(h)
+        return f"{first!r} against {second!r}" + (f" in {group}" if group else "")
+
+    lacking = [k for k in range(shape[0] * shape[1]) if k not in found]
+    if lacking:
+        raise PilotError(
+            f"{len(lacking)} of {shape[0] * shape[1]} pairs have no item in common: "
+            f"{examples(lacking, between='; ', words=words)}. A plan needs items that both systems answered: name other pairs "
+            "with pairs=, or leave such groups out."
+        )
+    return _checked(
+        Pilots(
+            every=[found[k] for k in range(len(found))], shape=shape, cluster=matched.cluster, item=matched.item, words=words
+        )
+    )
+
+
+def _repeats(matched: Matched, group: int, place: int) -> tuple[Repeats | None, float | None]:
+    """How the samples behind the differences of a pair vary, and how often single ones disagree, of 0/1 scores."""
+    table, systems = matched.tables[group], matched.pairs[place]
+    if table.samples is None or matched.repeats < 2:
+        return None, None
+    scores = table.scores[:, systems]
+    held = ~np.isnan(scores).any(axis=1)
+    samples = table.samples.take(held)
+    repeats = Repeats.of(samples.variances[:, systems], samples.counts[:, systems].astype(np.float64))
+    if repeats is None or not samples.binary:
+        return repeats, None
+    return repeats, single_disagreement(scores[held, 0], scores[held, 1])
+
+
+def _without_icc(pilot: Pilot) -> Pilot:
+    """Where no clustering was named there is none."""
+    return dataclasses.replace(pilot, icc=np.nan, icc_low=np.nan, icc_high=np.nan)
+
+
+def _refuse_empty(t: ClusterTotals, words: Callable[[int], str]) -> None:
+    empty = np.flatnonzero(t.n_clusters == 0).tolist()
+    if empty:
+        shown = examples((w for h in empty if (w := words(h))), between="; ")
+        raise PilotError(
+            f"The pilot holds no score{f' in {shown}' if shown else ''}, so there is nothing to plan from. Leave such groups out; "
+            "or give the numbers of a plan to the functions of stats, such as stats.required_clusters."
+        )
+
+
+def _checked(found: Pilots) -> Pilots:
+    """Refuse pilots in which nothing varies, and warn of those that tell little of the ICC."""
+    flat = [k for k, one in enumerate(found.every) if not one.varies]
+    if flat:
+        first = found.every[flat[0]]
+        what = "the two systems never differ" if found.paired else (
+            f"all scores are {first.rate:g}" if first.rate in (0, 1) else "all scores are equal"
+        )  # fmt: skip
+        give = "a disagreement (or std_dev)" if found.paired else "a rate (or std_dev)"
+        bound = "diff_ci" if found.paired else "cluster_ci"
+        raise PilotError(
+            f"{found.who(flat)}{what}, so the pilot tells neither a variance nor how clustered it is, and any plan from it "
+            f"would be made up. Give {give} and an icc that you would not rule out to the function of the same name in stats; "
+            f"{bound} of this pilot shows how far the truth may be from what was seen. Leave such groups or pairs out of this call."
+        )
+    if found.cluster is None:
+        return found
+    lone = [k for k, one in enumerate(found.every) if (one.sizes == 1).all()]
+    if lone:
+        warn(
+            f"{found.who(lone)}every cluster of {found.cluster!r} holds one item, which tells nothing of the ICC: its limits "
+            f"are those of the prior. Is it the item's own id rather than what the items share?",
+            SingletonClusterWarning,
+        )
+    few = [k for k, one in enumerate(found.every) if k not in lone and _few(one)]
+    if few:
+        one = found.every[few[0]]
+        shown = f"{len(one.sizes)}" if len(few) == 1 else f"the first {len(one.sizes)}"
+        warn(
+            f"{found.who(few)}few clusters of {found.cluster!r} in the pilot ({shown}), which hardly tell the ICC "
+            f"({one.icc_low:.2g} to {one.icc_high:.2g}). Plan with the limits rather than with the number between them.",
+            FewClustersWarning,
+        )
+    return found
+
+
+def _few(pilot: Pilot) -> bool:
+    """Whether the clusters are as few as the intervals warn of."""
+    share = pilot.sizes / pilot.sizes.sum()
+    return bool(1 / (share**2).sum() < dg.FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < dg.FEW_DF * (1 - 1e-9))
+
+
+def one_of(clusterings: Sequence[Any], method: str) -> Any:
+    """The clustering, if one was named; crossed ones are refused."""
+    if len(clusterings) > 1:
+        raise MethodError(
+            f"{method} plans for one clustering, and cluster= names {len(clusterings)}. Name the one that matters most, which "
+            "design_effect(cluster=[...]) of the pilot tells; a number of clusters of one kind fixes nothing of the other."
+        )
+    return clusterings[0] if clusterings else None
+
+
+def refuse_lone_sample(sample: Any, *, nested: bool) -> None:
+    """Samples of nobody knows which item."""
+    if sample is not None or nested:
+        given = "sample=" if sample is not None else "nested=True"
+        raise MethodError(
+            f"{given} is given and item= is not. Name what tells the items apart, whose samples repeat; without it each score "
+            f"is an item of its own."
+        )
+
+
+def check_goal(factor: Any, asked: dict[str, Any], options: PlanOptions, *, nested: bool, **of_systems: Any) -> None:
+    """One goal: the half-width of a rate, or a power to show something of two systems; nothing that goes with the other."""
+    width, difference, margin = asked["half_width"], asked["difference"], asked["margin"]
+    if (width is None) == (difference is None and margin is None):
+        raise MethodError(
+            "Name one goal: half_width= for the interval of one rate; or difference= (the smallest that is worth finding), "
+            "margin= (not worse by more), or both, for two systems."
+        )
+    of_pair = {
+        "factor": factor,
+        "power": asked["power"],
+        "claim": options.claim,
+        "alternative": options.alternative,
+    } | of_systems
+    usual: dict[str, Any] = {"power": 0.8, "alternative": "two-sided", "unmatched": "raise"}
+    stray = [
+        name for name, given in of_pair.items()
+        if given is not None and not (name in usual and np.array_equal(given, usual[name]))
+    ]  # fmt: skip
+    if width is not None and stray:
+        clustering = f" If {factor!r} is the clustering, pass cluster={factor!r}." if stray[0] == "factor" else ""
+        raise MethodError(
+            f"half_width= is the goal of one rate, and {stray[0]}= belongs to two systems.{clustering} For a rate of each system "
+            f"leave {stray[0]}= out and keep the systems apart with by= (or as a dim that stays); for their difference name "
+            f"difference= or margin=."
+        )
+    if width is None and factor is None:
+        raise MethodError(
+            "A difference is between two systems: name the factor that tells them apart first, as required_clusters('model', ...)."
+        )
+    if width is None and nested:
+        raise MethodError(
+            "nested=True is for one rate; for two systems pass item=[cluster, item] where ids are local to a cluster."
+        )

@@ -1,0 +1,344 @@
+"""How often an interval holds the true rate, and how wide it is, on a design of one's own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, get_args
+
+import numpy as np
+
+from evalci_accessor import _progress
+from evalci_accessor._typing import Alternative, ClusterMethod, ClusterShape, DegreesOfFreedom, SimulatedMethod
+from evalci_accessor._warn import examples, warn
+from evalci_accessor.exceptions import ClusterError, MethodError, StoppedEarlyWarning
+from evalci_accessor.stats._draws import cluster_sums
+from evalci_accessor.stats._results import RateResult
+from evalci_accessor.stats._validate import FloatArray, IntArray, as_float, check_level, check_option, check_resamples, tail
+from evalci_accessor.stats.bootstrap import check_bootstrap, seed_sequence
+from evalci_accessor.stats.clustered import rate as rate_ci
+from evalci_accessor.stats.clustered import resolve_method
+from evalci_accessor.stats.moments import Moments, moments
+from evalci_accessor.stats.proportion import proportion_ci
+from evalci_accessor.stats.totals import ClusterTotals
+
+__all__ = ["CoverageResult", "coverage"]
+
+_BLOCK, _BLOCK_CLUSTERS = 100, 2**20  # most simulations, and clusters, that share a child seed: part of the result
+_NAIVE = "naive_"
+_LARGEST = 2**40  # scores of a cluster, so that their sums are whole numbers
+_EDGE = 1e-12  # a limit that equals the rate holds it, whatever the rounding
+_CERTAINTY = 0.95  # level of the intervals of the coverages
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CoverageResult:
+    """What a simulation found of each method. Every array has the shape of the methods, (K,).
+
+    Parameters
+    ----------
+    methods : tuple of str
+        What ran, in the order asked for.
+    coverage : ndarray of float
+        Share of the simulations whose interval holds the true rate; a limit equal to the rate holds it. A sample that the method
+        could not answer counts as one that does not, so that ``coverage + miss_low + miss_high + n_refused / n_sims`` is 1.
+    coverage_low, coverage_high : ndarray of float
+        What the number of simulations leaves open: the 95 % interval of Clopper and Pearson of the coverage.
+    mean_width, median_width : ndarray of float
+        Width of the intervals, over the samples that were answered; a one-sided interval ends at 0 or 1.
+    miss_low, miss_high : ndarray of float
+        Share of the simulations in which the true rate lies below, or above, the interval.
+    n_refused : ndarray of int
+        Samples without an answer: a limit was nan.
+    n_sims, n_asked : int
+        Simulations that were done, and asked for: fewer were done where the run was stopped.
+    rate, icc : float
+        True rate, and true intracluster correlation.
+    shape : str
+        Law of the clusters' rates.
+    n, n_clusters : int
+        Scores in a sample, and clusters.
+    size_min, size_median, size_max : float
+        Summary of the cluster sizes.
+    effective_clusters : float
+        Kish's effective number of clusters, ``sum(m)**2 / sum(m**2)``.
+    alternative : str
+        Side of the intervals.
+    confidence_level : float
+        Their nominal level, which the coverage should reach.
+    """
+
+    methods: tuple[str, ...]
+    coverage: FloatArray
+    coverage_low: FloatArray
+    coverage_high: FloatArray
+    mean_width: FloatArray
+    median_width: FloatArray
+    miss_low: FloatArray
+    miss_high: FloatArray
+    n_refused: IntArray
+    n_sims: int
+    n_asked: int
+    rate: float
+    icc: float
+    shape: str
+    n: int
+    n_clusters: int
+    size_min: float
+    size_median: float
+    size_max: float
+    effective_clusters: float
+    alternative: str
+    confidence_level: float
+
+    def rows(self) -> list[dict[str, object]]:
+        """One dict a method with all fields, for ``pandas.DataFrame(result.rows())``."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        methods = fields.pop("methods")
+        return [
+            {"method": method} | {k: v[i].item() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
+            for i, method in enumerate(methods)
+        ]
+
+
+def coverage(
+    sizes: object,
+    icc: float,
+    rate: float,
+    methods: SimulatedMethod | Iterable[SimulatedMethod] = "auto",
+    *,
+    n_sims: int = 1000,
+    shape: ClusterShape = "beta_binomial",
+    df: DegreesOfFreedom = "auto",
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    progress: bool | None = None,
+    rng: object = None,
+) -> CoverageResult:
+    r"""How often the interval of a rate holds the truth on a given design, and how wide it is, by simulation.
+
+    Parameters
+    ----------
+    sizes : array_like of int, shape (G,)
+        Number of scores in each cluster, the same in every simulation.
+    icc : float
+        True intracluster correlation, from 0 to 1.
+    rate : float
+        True rate, from 0 to 1.
+    methods : str or sequence of str
+        Any ``method`` of `cluster_ci` for one clustering (``"auto"`` is ``"icc_averaged"``), and ``"naive_wilson"``,
+        ``"naive_wald"``, ``"naive_clopper_pearson"``, ``"naive_jeffreys"``, ``"naive_agresti_coull"``: those of `proportion_ci`,
+        as if there were no clusters. All see the same samples.
+    n_sims : int
+        Number of simulated samples. The standard error of a coverage of .95 is .007 with 1,000 and .0022 with 10,000.
+    shape : {"beta_binomial", "all_or_nothing", "logit_normal"}
+        How the clusters differ, at the same ICC: their rates follow a beta law; a share ``icc`` of the clusters passes or fails
+        as a whole, and the others have the overall rate; the logits of their rates follow a normal law.
+    df, alternative, confidence_level, n_resamples
+        As in `cluster_ci`, for all methods. ``n_resamples`` is of each simulated sample.
+    progress : bool, optional
+        Whether to show a bar on stderr. By default there is one in a terminal and in a notebook, once two seconds have passed.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Randomness; the same seed gives the same numbers, whatever the other methods. A longer run begins with the samples of a
+        shorter one.
+
+    Returns
+    -------
+    CoverageResult
+        Stopped by Ctrl-C, or by a notebook's stop button, it is over the simulations done so far (in whole blocks of 100, or of
+        fewer with over 10,000 clusters), and says so in ``n_sims`` and by a `StoppedEarlyWarning`. Before the first block is
+        done the `KeyboardInterrupt` passes through.
+
+    Raises
+    ------
+    MethodError
+        An option that is unknown, or that a method or these sizes do not take; an ICC or a rate outside [0, 1].
+    ClusterError
+        Sizes that are no list of whole numbers of at least 1; a single cluster, unless all methods are naive.
+
+    See Also
+    --------
+    cluster_ci, design_effect
+
+    Notes
+    -----
+    Each cluster has a rate of its own with mean :math:`p` and variance :math:`\rho p (1 - p)`; its scores are independent given
+    that rate. So the scores have mean :math:`p`, and two of one cluster correlate by exactly :math:`\rho`, under every shape:
+    Beta\ :math:`(p t, (1 - p) t)` with :math:`t = (1 - \rho)/\rho` [1]_; 1 or 0, at odds p to 1 - p, with probability
+    :math:`\rho`, else p; the logistic function of a normal variable whose two parameters are solved for. The shapes agree at
+    an ICC of 0 and of 1. Clusters are independent, and their sizes go with nothing.
+
+    References
+    ----------
+    .. [1] Skellam, J. G. (1948). A probability distribution derived from the binomial distribution by regarding the probability
+       of success as variable between the sets of trials. Journal of the Royal Statistical Society B 10, 257-261.
+
+    Examples
+    --------
+    Twelve documents of five questions each, much alike: how good is the usual interval?
+
+    >>> from evalci_accessor import stats
+    >>> methods = ["icc_averaged", "cr1", "naive_wilson"]
+    >>> found = stats.simulate.coverage([5] * 12, icc=0.3, rate=0.9, methods=methods, n_sims=200, rng=1)
+    >>> for method, share, width in zip(found.methods, found.coverage, found.mean_width):
+    ...     print(f"{method:12} {share:.2f} {width:.2f}")
+    icc_averaged 0.99 0.28
+    cr1          0.88 0.22
+    naive_wilson 0.80 0.15
+    """
+    names = _names(methods, df)
+    design = _Design(
+        sizes=_sizes(sizes, names), icc=_share(icc, "icc"), rate=_share(rate, "rate"), shape=shape, names=names, df=df,
+        alternative=alternative, level=check_level(confidence_level), n_resamples=check_resamples(n_resamples),
+    )  # fmt: skip
+    check_option(shape, ClusterShape, "shape")
+    tail(confidence_level, alternative)
+    if isinstance(n_sims, bool) or not isinstance(n_sims, (int, np.integer)) or n_sims < 1:
+        raise MethodError(f"n_sims={n_sims!r} must be a whole number of at least 1 (the default is 1000).")
+    seeds = seed_sequence(rng).spawn(-(-int(n_sims) // design.block))
+    done: list[FloatArray] = []
+    try:
+        for i in _progress.progress(range(len(seeds)), label="simulations", unit="block", show=progress):
+            with _progress.within():
+                limits = design.limits(seeds[i], min(design.block, int(n_sims) - i * design.block))
+            done.append(limits)  # at once for all methods, so that a stop leaves them on the same samples
+    except KeyboardInterrupt:
+        if not done:
+            raise
+    found = np.concatenate(done, axis=2)
+    if found.shape[2] < n_sims:
+        warn(
+            f"stopped after {found.shape[2]:,} of {n_sims:,} simulations; the result is over these. The same seed with "
+            "a larger n_sims begins with the same samples.",
+            StoppedEarlyWarning,
+        )
+    return design.result(found, int(n_sims))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Design:
+    sizes: IntArray
+    icc: float
+    rate: float
+    shape: ClusterShape
+    names: tuple[str, ...]
+    df: DegreesOfFreedom
+    alternative: Alternative
+    level: float
+    n_resamples: int
+
+    @property
+    def block(self) -> int:
+        return max(1, min(_BLOCK, _BLOCK_CLUSTERS // len(self.sizes)))
+
+    def limits(self, seed: np.random.SeedSequence, held: int) -> FloatArray:
+        """Limits of the first samples of a block, shape (K, 2, held)."""
+        data, resampling = seed.spawn(2)
+        # A block is always drawn in full, so that a longer run begins with the samples of a shorter one.
+        generator = np.random.default_rng(data)
+        s = cluster_sums(self.sizes, self.icc, self.rate, self.block, generator, shape=self.shape)[:held]
+        t = ClusterTotals.from_sums(s, np.broadcast_to(self.sizes, s.shape))
+        mo = moments(t)
+        out = np.empty((len(self.names), 2, held))
+        # Samples that shared their resamples would err together, and the interval of the coverage would be too narrow.
+        children = resampling.spawn(held)
+        for limits, name in zip(out, self.names, strict=True):
+            if name.startswith(_NAIVE):
+                textbook: Any = name.removeprefix(_NAIVE)
+                answer = proportion_ci(
+                    s.sum(axis=1), self.sizes.sum(), method=textbook, alternative=self.alternative,
+                    confidence_level=self.level,
+                )  # fmt: skip
+                limits[:] = answer.ci_low, answer.ci_high
+            elif name.startswith("bootstrap") and name != "bootstrap_exact":
+                for h, child in enumerate(children):
+                    answer = self._clustered(t.one(h), name, rng=child)
+                    limits[:, h] = answer.ci_low, answer.ci_high
+            else:
+                answer = self._clustered(t, name, mo=mo)
+                limits[:] = answer.ci_low, answer.ci_high
+        return out
+
+    def _clustered(
+        self, t: ClusterTotals, name: Any, *, mo: Moments | None = None, rng: np.random.SeedSequence | None = None
+    ) -> RateResult:
+        return rate_ci(
+            t, mo=mo, method=name, df=self.df, alternative=self.alternative, confidence_level=self.level,
+            n_resamples=self.n_resamples, rng=rng,
+        )  # fmt: skip
+
+    def result(self, limits: FloatArray, n_asked: int) -> CoverageResult:
+        """Summary of limits of shape (K, 2, n_sims)."""
+        low, high = limits[:, 0], limits[:, 1]
+        n_sims = low.shape[1]
+        answered = ~np.isnan(low) & ~np.isnan(high)
+        below, above = answered & (self.rate < low - _EDGE), answered & (self.rate > high + _EDGE)
+        held = answered & ~below & ~above
+        share = proportion_ci(held.sum(axis=1), n_sims, method="clopper_pearson", confidence_level=_CERTAINTY)
+        widths = [row[kept] if kept.any() else np.array([np.nan]) for row, kept in zip(high - low, answered, strict=True)]
+        m = self.sizes
+        return CoverageResult(
+            methods=self.names,
+            coverage=share.estimate, coverage_low=share.ci_low, coverage_high=share.ci_high,
+            mean_width=np.array([width.mean() for width in widths]),
+            median_width=np.array([np.median(width) for width in widths]),
+            miss_low=below.mean(axis=1), miss_high=above.mean(axis=1), n_refused=n_sims - answered.sum(axis=1),
+            n_sims=n_sims, n_asked=n_asked,
+            rate=self.rate, icc=self.icc, shape=self.shape, n=int(m.sum()), n_clusters=len(m),
+            size_min=float(m.min()), size_median=float(np.median(m)), size_max=float(m.max()),
+            effective_clusters=float(m.sum() ** 2 / (m.astype(np.float64) ** 2).sum()),
+            alternative=self.alternative, confidence_level=self.level,
+        )  # fmt: skip
+
+
+def _names(methods: object, df: DegreesOfFreedom) -> tuple[str, ...]:
+    """Methods by the name of what runs, each once."""
+    asked: list[Any] = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
+    if not asked:
+        raise MethodError("`methods` is empty; name one or several, as methods=['icc_averaged', 'cr1', 'naive_wilson'].")
+    names: list[str] = []
+    for name in asked:
+        check_option(name, SimulatedMethod, "methods")
+        clustered = name in get_args(ClusterMethod)
+        if not clustered and df != "auto":
+            raise MethodError(f"method={name!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
+        names.append(resolve_method(name, bounded=True) if clustered else name)
+        check_bootstrap(names[-1], crossed=False)
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise MethodError(f"`methods` names {examples(map(repr, twice))} twice ('auto' is 'icc_averaged'); name each once.")
+    return tuple(names)
+
+
+def _sizes(sizes: object, names: tuple[str, ...]) -> IntArray:
+    """Sizes of the clusters, one entry a cluster."""
+    m = as_float(sizes, "sizes")
+    if m.ndim != 1 or not m.size:
+        raise ClusterError(
+            f"`sizes` must be a list with the number of scores of each cluster; got shape {m.shape}. Forty clusters of five are "
+            "sizes=[5] * 40; of a frame, df.groupby('doc_id').size()."
+        )
+    bad = np.flatnonzero((m < 1) | (m > _LARGEST) | (m != np.round(m)))
+    if len(bad):
+        raise ClusterError(
+            f"`sizes` must be whole numbers from 1 to 2**40; {len(bad)} of {m.size} are not: {examples(f'{m[i]:g}' for i in bad)}. "
+            "Leave empty clusters out."
+        )
+    if m.size == 1 and not all(name.startswith(_NAIVE) for name in names):
+        raise ClusterError(
+            "`sizes` holds a single cluster, from which no error between clusters can be told. Name two clusters or more, or "
+            "simulate the naive_ methods alone."
+        )
+    return m.astype(np.int64)
+
+
+def _share(value: object, name: str) -> float:
+    """A number from 0 to 1."""
+    array = as_float(value, name)
+    if array.ndim:
+        raise MethodError(f"`{name}` must be one number; got shape {array.shape}. Call once for each of several.")
+    if not 0 <= array <= 1:
+        hint = " A negative estimate says that clustering was not seen: pass 0." if name == "icc" and array < 0 else ""
+        raise MethodError(f"{name}={float(array):g} must lie between 0 and 1.{hint}")
+    return float(array)
