@@ -33,6 +33,12 @@ from evalci_accessor._typing import (
 
 
 class SeriesAccessor(
+    CrosscheckSeriesMethods,
+    RepeatedSeriesMethods,
+    ComponentsSeriesMethods,
+    PlanSeriesMethods,
+    ReportSeriesMethods,
+):
     CrosscheckSeriesMethods, RepeatedSeriesMethods, ComponentsSeriesMethods, PlanSeriesMethods, ReportSeriesMethods
 ):
     """Honest intervals for a Series of scores: ``s.evalci``."""
