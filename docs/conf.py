@@ -29,6 +29,7 @@ exclude_patterns = [
     "explanation/simultaneous_table.md",
     "explanation/crossed_table.md",
     "explanation/weighted_table.md",
+    "explanation/repeated_table.md",
     "explanation/pilots_table.md",
     "explanation/planning_table.md",
 ]

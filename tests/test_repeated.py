@@ -530,7 +530,7 @@ def truth(rate, k):
 def test_coverage(rate, n, ks):
     rng = np.random.default_rng(n)
     true, held, together = truth(rate, ks), [], []
-    for _ in range(300):
+    for _ in range(150):
         c, cluster = draw(rng, 25, n, rate)
         item = np.repeat(np.arange(len(c)), n)
         rows = pd.DataFrame(
@@ -539,8 +539,8 @@ def test_coverage(rate, n, ks):
         got = rows.evalci.pass_at_k(ks, item="item", cluster="cluster", n_resamples=999, rng=1)
         held.append((got["ci_low"] <= true) & (true <= got["ci_high"]))
         together.append(((got["simultaneous_low"] <= true) & (true <= got["simultaneous_high"])).all())
-    assert np.mean(held, axis=0).min() >= 0.92  # 300 draws: .93 less a standard error
-    assert np.mean(together) >= 0.92
+    assert np.mean(held, axis=0).min() >= 0.91  # 150 draws: .93 less a standard error; benchmarks/repeated.py has more
+    assert np.mean(together) >= 0.91
 
 
 def test_warnings_point_at_the_callers_line():

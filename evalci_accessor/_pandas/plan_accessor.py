@@ -213,12 +213,11 @@ class PlanFrameMethods(PlanPairsFrameMethods):
         --------
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval()
-        >>> plan = df.evalci.required_clusters(cluster="doc_id", by="model", half_width=0.085)
-        >>> plan[["model", "half_width", "n_clusters", "n_clusters_low", "n_clusters_high", "icc"]].round(3)
-             model  half_width  n_clusters  n_clusters_low  n_clusters_high    icc
-        0    atlas       0.085          54              38               70  0.300
-        1   boreal       0.085          43              31               58  0.247
-        2  cascade       0.085          39              32               55  0.117
+        >>> atlas = df.query("model == 'atlas'")
+        >>> plan = atlas.evalci.required_clusters(cluster="doc_id", half_width=0.085)
+        >>> plan[["half_width", "n_clusters", "n_clusters_low", "n_clusters_high", "icc"]].round(3)
+           half_width  n_clusters  n_clusters_low  n_clusters_high  icc
+        0       0.085          54              38               70  0.3
         >>> gate = df.evalci.required_clusters(
         ...     "model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], margin=0.12, items_per_cluster=[5, 20]
         ... )

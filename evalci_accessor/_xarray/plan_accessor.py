@@ -82,14 +82,12 @@ class PlanDatasetMethods:
         Examples
         --------
         >>> import evalci_accessor
-        >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
+        >>> ds = evalci_accessor.datasets.load_rag_eval_cube().sel(model=["atlas"])
         >>> plan = ds.evalci.half_width("doc_id", n_clusters=[40, 80])
         >>> plan.half_width.round(3).to_pandas()
         n_clusters     40     80
         model
         atlas       0.098  0.069
-        boreal      0.088  0.062
-        cascade     0.084  0.059
         """
         return _xarray.plan.half_width(
             self._obj,
@@ -374,14 +372,12 @@ class PlanDatasetMethods:
         Examples
         --------
         >>> import evalci_accessor
-        >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
+        >>> ds = evalci_accessor.datasets.load_rag_eval_cube().sel(model=["atlas"])
         >>> plan = ds.evalci.required_clusters(cluster="doc_id", half_width=0.085)
         >>> plan[["n_clusters", "n_clusters_low", "n_clusters_high"]].to_dataframe()
                  n_clusters  n_clusters_low  n_clusters_high
         model
         atlas            54              38               70
-        boreal           43              31               58
-        cascade          39              32               55
         """
         return _xarray.plan.required_clusters(
             self._obj,
