@@ -39,8 +39,6 @@ class SeriesAccessor(
     PlanSeriesMethods,
     ReportSeriesMethods,
 ):
-    CrosscheckSeriesMethods, RepeatedSeriesMethods, ComponentsSeriesMethods, PlanSeriesMethods, ReportSeriesMethods
-):
     """Honest intervals for a Series of scores: ``s.evalci``."""
 
     plot = Plots(SeriesPlots)
