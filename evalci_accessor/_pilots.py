@@ -14,10 +14,10 @@ from evalci_accessor._options import PlanOptions
 from evalci_accessor._pair_findings import warn_scales
 from evalci_accessor._pairing import Matched
 from evalci_accessor._present import refuse_single_clusters
+from evalci_accessor._repeated import sample_of
 from evalci_accessor._repeats import Items
 from evalci_accessor._sample import Sample
-from evalci_accessor._scores import in_unit_interval
-from evalci_accessor._warn import examples, plain, warn
+from evalci_accessor._warn import examples, warn
 from evalci_accessor.exceptions import (
     FewClustersWarning,
     MethodError,
@@ -89,27 +89,15 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
     naming, alone = items.naming, not items.clusterings
     if items.pooled:
         warn(items.pooled, PooledSamplesWarning)
-    clustering = None if alone else items.clusterings[0]
-    codes = np.arange(len(items.n)) if clustering is None else clustering.coded.codes
     means = items.sums / items.n
     off = items.scores - np.repeat(means, items.n)
     squares = np.bincount(np.repeat(np.arange(len(items.n)), items.n), weights=off**2, minlength=len(items.n))
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = np.where(items.n > 1, squares / (items.n - 1), np.nan)
-    low, high = (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
-    means = np.clip(means, low, high)  # but for rounding they are
-    totals = ClusterTotals.from_rows(
-        means, codes, n_clusters=int(codes.max(initial=-1)) + 1, groups=items.groups, n_groups=naming.n_groups,
-        bounded=in_unit_interval((low, high)), binary=bool(((means == 0) | (means == 1)).all()),
-    )  # fmt: skip
-    totals = dataclasses.replace(totals, shape=(naming.n_groups,))
-    sample = Sample(
-        totals=totals, cluster=naming.key if clustering is None else clustering.name, group_label=naming.group_label,
-        cluster_label=lambda c: items.label(c) if clustering is None else plain(clustering.coded.label(c)), n_lost=0,
-        n_missing=np.zeros(naming.n_groups, dtype=np.int64), score_range=(low, high), sentinel=items.sentinel, alone=alone,
-    )  # fmt: skip
+    sample = sample_of(items, means[:, None], np.ones((len(items.n), 1), dtype=bool), np.ones(1, dtype=np.int64))
+    totals = sample.totals
     refuse_single_clusters(sample)
-    warn_sentinel(sample.sentinel, high)
+    warn_sentinel(sample.sentinel, sample.score_range[1])
     _refuse_empty(totals, naming.group_label)
     outside = tail(confidence_level, "two-sided")
     ends, firsts = np.searchsorted(items.groups, np.arange(naming.n_groups + 1)), np.concatenate([[0], np.cumsum(items.n)])
@@ -124,7 +112,7 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
         every.append(_without_icc(found) if alone else found)
     return _checked(
         Pilots(
-            every=every, shape=(naming.n_groups,), cluster=None if clustering is None else clustering.name, item=naming.key,
+            every=every, shape=(naming.n_groups,), cluster=None if alone else sample.cluster, item=naming.key,
             words=naming.group_label,
         )
     )  # fmt: skip

@@ -72,6 +72,7 @@ class _Question:
 
     @property
     def measure(self) -> str:
+        """What is looked at: a half-width or a power."""
         return "half_width" if isinstance(self.design, RateDesign) else "power"
 
     def value(self, i: int, n_clusters: int, pattern: Pattern) -> float:

@@ -230,6 +230,7 @@ class _Design:
 
     @property
     def block(self) -> int:
+        """Samples drawn at a time: fewer of many clusters, which would fill the memory."""
         return max(1, min(_BLOCK, _BLOCK_CLUSTERS // len(self.sizes)))
 
     def limits(self, seed: np.random.SeedSequence, held: int) -> FloatArray:
