@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 # After Okabe and Ito, some a little lighter or darker: at least 3 : 1 against white and against dark notebooks.
-BLUE, VERMILLION, GREEN, PURPLE, OCHRE = "#1b7fc0", "#d55e00", "#009e73", "#c66f9f", "#b98300"
+BLUE, VERMILLION, GREEN, PURPLE, OCHRE = "#1b7fc0", "#d55e00", "#009e73", "#c45a9b", "#b98300"
 _GAP = 10.0  # points between the columns of the margin
 _PLOT_WIDTH = 3.6  # inches that are left to the intervals themselves
 LEGEND = 68  # letters of a line of the legend, where there is room
 _FEWEST = 12  # letters of a line of the legend in a narrow Axes
+_PAD = 0.04  # inches between a legend and the Axes
 _SMALLEST = 4.0  # points: the smallest letters to which crowded rows shrink
 
 
@@ -167,9 +168,19 @@ def set_title(canvas: Canvas, title: str | None) -> None:
     ax.set_title(title, pad=high + 8, parse_math=False)
 
 
+def set_below(canvas: Canvas, text: str) -> None:
+    """What lies along x, as written, in lines for which there is room."""
+    label = canvas.ax.set_xlabel(text, parse_math=False)
+    left, room = _room(canvas)
+    letters = len(text)
+    while _inches([label]) > room - left and letters > _FEWEST:
+        letters = max(min(int(letters * (room - left) / _inches([label])), letters - 1), _FEWEST)
+        label.set_text(textwrap.fill(text, letters))
+
+
 def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None) -> None:
     """The legend above the Axes, where no interval can lie under it, in lines for which there is room."""
-    left, room = _legend_room(canvas)
+    left, room = _room(canvas)
     legend = canvas.ax.legend(
         handles=list(handles), title=title, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False,
         alignment="left", labelcolor=canvas.ink,
@@ -183,7 +194,7 @@ def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None)
     while True:
         for text, words in zip(texts, written, strict=True):
             text.set_text(textwrap.fill(words, letters))
-        wide = _inches([legend])
+        wide = _inches([legend]) + _PAD
         if wide <= room or letters == _FEWEST:
             break
         letters = max(min(int(letters * room / wide), letters - 1), _FEWEST)
@@ -197,10 +208,10 @@ def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None)
         legend.set_bbox_to_anchor((0, 1), transform=canvas.ax.transAxes + shift)
 
 
-def _legend_room(canvas: Canvas) -> tuple[float, float]:
-    """Inches by which the legend begins left of the Axes, and inches that it may be wide.
+def _room(canvas: Canvas) -> tuple[float, float]:
+    """Inches left of the Axes that are its own too, and inches that a text above or below it may be wide with these.
 
-    A layout makes room for labels within the place of an Axes, so there the legend may stand above them too.
+    A layout makes room for labels within the place of an Axes, so there the legend may stand above them.
     """
     ax, figure = canvas.ax, canvas.ax.get_figure()
     dpi = figure.dpi  # type: ignore[union-attr]

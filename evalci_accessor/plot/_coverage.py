@@ -19,6 +19,7 @@ from evalci_accessor.plot._canvas import (
     check_look,
     open_canvas,
     places,
+    set_below,
     set_legend,
     set_percent,
     set_rows,
@@ -141,7 +142,7 @@ def coverage(
     set_legend(canvas, handles, _told(rows))
     set_title(canvas, title)
     set_percent(ax.xaxis, " %")
-    ax.set_xlabel("intervals that held the truth")
+    set_below(canvas, "intervals that held the truth")
     return ax
 
 

@@ -25,7 +25,7 @@ LOOKS: tuple[tuple[str | None, str, Any], ...] = (
     (None, "^", (0, (1.2, 1.2))),
     (GREEN, "D", (0, (6, 1.5, 1.2, 1.5))),
     (PURPLE, "v", (0, (9, 2.5))),
-    (OCHRE, "P", (0, (5, 1.5, 1.2, 1.5, 1.2, 1.5))),
+    (OCHRE, ">", (0, (5, 1.5, 1.2, 1.5, 1.2, 1.5))),
 )
 BAND = 0.16  # opacity of one band
 

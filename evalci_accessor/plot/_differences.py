@@ -18,6 +18,7 @@ from evalci_accessor.plot._canvas import (
     open_canvas,
     open_end,
     places,
+    set_below,
     set_legend,
     set_percent,
     set_rows,
@@ -137,7 +138,7 @@ def differences(
     set_title(canvas, title)
     if rates:
         set_percent(ax.xaxis, "")
-    ax.set_xlabel("difference, percentage points" if rates else "difference")
+    set_below(canvas, "difference, percentage points" if rates else "difference")
     return ax
 
 

@@ -14,6 +14,7 @@ from evalci_accessor.plot._canvas import (
     check_look,
     open_canvas,
     open_end,
+    set_below,
     set_legend,
     set_percent,
     set_title,
@@ -131,7 +132,7 @@ def pass_at_k(
         set_percent(ax.yaxis, " %")
     measures = [words(value) for value in frame["measure"].unique()] if "measure" in frame else []
     ax.set_ylabel(_SAID.get(measures[0], "estimate") if len(measures) == 1 else "estimate", parse_math=False)
-    ax.set_xlabel("k, samples of an item")
+    set_below(canvas, "k, samples of an item")
     return ax
 
 

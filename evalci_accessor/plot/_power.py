@@ -17,6 +17,7 @@ from evalci_accessor.plot._canvas import (
     Look,
     check_look,
     open_canvas,
+    set_below,
     set_legend,
     set_percent,
     set_title,
@@ -100,7 +101,7 @@ def power(
     >>> plan = pilot.evalci.half_width("doc_id", n_clusters=[40, 80, 160], items_per_cluster=[5, 20])
     >>> ax = plot.power(plan, goal=0.05)
     >>> ax.get_xlabel(), ax.get_ylabel()
-    ('clusters of doc_id', 'half-width of the 95 % interval, points')
+    ('clusters of doc_id', 'half-width, points')
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     check_look(look)
@@ -134,7 +135,7 @@ def power(
     if is_rate:
         set_percent(ax.yaxis, " %" if kind == "power" else "")
     ax.set_ylabel(_height_label(frame, kind, percent=is_rate))
-    ax.set_xlabel(_axis_label(frame, along), parse_math=False)
+    set_below(canvas, _axis_label(frame, along))
     return ax
 
 
@@ -293,6 +294,8 @@ def _common(frame: pd.DataFrame, kind: str, keys: list[Hashable]) -> str:
         parts.append(f"margin {_words.number(goal['margin'], percent=False)}")
     if kind == "power" and "difference" in goal:
         parts.append(f"true difference {_words.number(goal['difference'], percent=False)}")
+    if kind == "half_width" and "confidence_level" in shared:
+        parts.append(f"half-width of the {_words.level(words(one['confidence_level'].iloc[0]))}interval")
     if kind == "mde" and "power" in goal:
         parts.append(f"with a power of {100 * goal['power']:.4g} %")
     return ", ".join(parts)
@@ -315,5 +318,4 @@ def _height_label(frame: pd.DataFrame, kind: str, *, percent: bool) -> str:
         return "power"
     if kind == "mde":
         return f"smallest {' or '.join(sorted(_answers(frame) - {'mde'}))}{unit}"
-    levels = {_words.level(words(value)) for value in frame["confidence_level"]} if "confidence_level" in frame else set()
-    return f"half-width of the {levels.pop() if len(levels) == 1 else ''}interval{unit}"
+    return f"half-width{unit}"
