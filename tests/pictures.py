@@ -91,11 +91,12 @@ def plans(kind: str, n_lines: int, *, n_points: int = 4, letters: int = 12) -> p
     clusters, sizes = np.meshgrid(20 * 2 ** np.arange(n_points), 2.0 ** np.arange(1, n_lines + 1), indexing="ij")
     g, m = clusters.ravel(), sizes.ravel()
     width = 0.6 * np.sqrt((1 + 0.3 * (m - 1)) / (g * m))
-    value = width if kind == "half_width" else 1 - width
+    floor = 0.6 * np.sqrt(0.3 / g)
+    value, limit = (width, floor) if kind == "half_width" else (1 - 2 * width, 1 - 2 * floor)
     return pd.DataFrame(
         {
             "model": f"model-{'abcdefghij' * 6}"[:letters], kind: value, f"{kind}_low": 0.8 * value,
-            f"{kind}_high": np.minimum(1.2 * value, 1), f"{kind}_limit": 0.3 / np.sqrt(g), "n_clusters": g,
+            f"{kind}_high": np.minimum(1.2 * value, 1), f"{kind}_limit": limit, "n_clusters": g,
             "n_items": (g * m).astype(int), "n_samples": 1, "items_per_cluster": m, "icc_low": 0.1, "icc_high": 0.4,
             "cluster": "doc_id", "method": "icc_averaged", "confidence_level": 0.95,
         }

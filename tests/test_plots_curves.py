@@ -145,6 +145,8 @@ def test_measures_and_counts_that_differ_are_told(at_k):
     assert ax.get_ylabel() == "estimate"
     alone = plot.pass_at_k(at_k[at_k["model"] == "atlas"].assign(cluster="", n_clusters=80))
     assert alone.get_legend().get_title().get_text() == "atlas: 80 items"
+    keyless = plot.pass_at_k(at_k[at_k["model"] == "atlas"].drop(columns="model"))
+    assert keyless.get_legend().get_title().get_text() == "80 items in 20 clusters of repo_id"
 
 
 def test_one_k_has_bars_and_no_band(at_k):
@@ -411,6 +413,7 @@ def test_real_data_are_drawn(data_dir):
     first = crux[crux["task"] == "input"].groupby("problem")["passed"].mean().mean()
     assert heights(ax, "estimate")[0][0] == pytest.approx(first, rel=1e-12)
     bbh = pd.read_csv(data_dir / "bbh_codex_cot_direct.csv")
-    ax = bbh.evalci.plot.power("mode", item=["task", "item"], cluster="task", score="correct", difference=0.05, n_clusters=[27, 54, 108])
+    pair = {"item": ["task", "item"], "cluster": "task", "score": "correct", "difference": 0.05}
+    ax = bbh.evalci.plot.power("mode", n_clusters=[27, 54, 108], **pair)
     assert (np.diff(heights(ax, "estimate")[0]) > 0).all()
     assert ax.get_xlabel() == "clusters of task"

@@ -108,7 +108,8 @@ def pass_at_k(
     every = [numbers(frame, name) for name in (*RATE, *_TOGETHER) if name in frame]
     rates = in_unit(*every) if percent is None else percent
     apart = distinct(frame, [name for name in APART if name not in ("k", *keys)])
-    lines = split(frame, [*keys, *apart], "k", lambda firsts: called(firsts.drop(columns="k"), keys), "plot.pass_at_k")
+    by = [*keys, *apart]
+    lines = split(frame, by, "k", lambda firsts: called(firsts.drop(columns="k"), keys) if by else [""], "plot.pass_at_k")
     canvas = open_canvas(look)
     ax, curves = canvas.ax, dress(lines, canvas)
     ks = np.unique(numbers(frame, "k"))
