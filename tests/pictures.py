@@ -66,6 +66,66 @@ def many_clusters(sizes: list[int], *, letters: int = 8) -> tuple[pd.DataFrame, 
     return frame, pd.DataFrame(overall, index=[0])
 
 
+def over_k(n_lines: int, *, letters: int = 12, one_sided: bool = False, zero: bool = False) -> pd.DataFrame:
+    """Rates over k with made numbers, a line a model."""
+    k = np.array([1, 2, 5, 10])
+    lines = []
+    for i in range(n_lines):
+        point = (0.0 if zero else 0.2) + 0.5 * np.log(k) / np.log(10) + 0.04 * i
+        high = np.ones(4) if one_sided else np.clip(point + 0.1, 0, 1)
+        lines.append(
+            pd.DataFrame(
+                {
+                    "model": f"model-{i:02d}-{'abcdefghij' * 6}"[:letters], "k": k, "measure": "pass_at_k", "estimate": point,
+                    "ci_low": np.clip(point - 0.1, 0, 1), "ci_high": high, "simultaneous_low": np.clip(point - 0.15, 0, 1),
+                    "simultaneous_high": np.clip(high + 0.05, 0, 1), "n_items": 80, "n_clusters": 20, "cluster": "repo_id",
+                    "method": "icc_averaged", "confidence_level": 0.95,
+                }
+            )
+        )  # fmt: skip
+    return pd.concat(lines, ignore_index=True)
+
+
+def plans(kind: str, n_lines: int, *, n_points: int = 4, letters: int = 12) -> pd.DataFrame:
+    """Half-widths or powers over clusters with made numbers, a line a size of clusters."""
+    clusters, sizes = np.meshgrid(20 * 2 ** np.arange(n_points), 2.0 ** np.arange(1, n_lines + 1), indexing="ij")
+    g, m = clusters.ravel(), sizes.ravel()
+    width = 0.6 * np.sqrt((1 + 0.3 * (m - 1)) / (g * m))
+    floor = 0.6 * np.sqrt(0.3 / g)
+    value, limit = (width, floor) if kind == "half_width" else (1 - 2 * width, 1 - 2 * floor)
+    return pd.DataFrame(
+        {
+            "model": f"model-{'abcdefghij' * 6}"[:letters], kind: value, f"{kind}_low": 0.8 * value,
+            f"{kind}_high": np.minimum(1.2 * value, 1), f"{kind}_limit": limit, "n_clusters": g,
+            "n_items": (g * m).astype(int), "n_samples": 1, "items_per_cluster": m, "icc_low": 0.1, "icc_high": 0.4,
+            "cluster": "doc_id", "method": "icc_averaged", "confidence_level": 0.95,
+        }
+    )  # fmt: skip
+
+
+def covered(n_rows: int, *, letters: int = 12, n_designs: int = 1) -> pd.DataFrame:
+    """Coverages with made numbers, from the level down to far below it."""
+    point = np.linspace(0.97, 0.6, n_rows)
+    names = [f"method-{i:02d}-{'abcdefghij' * 6}"[:letters] for i in range(n_rows)]
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "method": names, "coverage": point, "coverage_low": point - 0.015, "coverage_high": np.minimum(point + 0.015, 1),
+                "mean_width": 0.2, "miss_low": 1 - point, "miss_high": 0.0, "n_sims": 1000, "icc": 0.1 * (j + 1), "rate": 0.9,
+                "n_clusters": 12, "confidence_level": 0.95,
+            }
+        )
+        for j in range(n_designs)
+    ).reset_index(drop=True)  # fmt: skip
+
+
+def heights(ax, gid: str) -> list[np.ndarray]:
+    """Heights of each line of one kind along its x, and of lines from below to above their ends, shape (R, 2)."""
+    lines = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_gid() == gid]
+    upright = [found for found in ax.collections if found.get_gid() == gid and hasattr(found, "get_segments")]
+    return [*lines, *(np.array([[y for _, y in segment] for segment in found.get_segments()]) for found in upright)]
+
+
 def segments(ax, gid: str) -> np.ndarray:
     """Ends of the lines of one kind, from the top, shape (R, 2)."""
     lines = next(found for found in ax.collections if found.get_gid() == gid)

@@ -187,24 +187,40 @@ METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci",
 METHODS += [*REPEATED, *PLANNING]
 
 
-PICTURES = ["forest", "clusters", "differences"]
+PICTURES = {
+    "forest": ["cluster_ci"],
+    "clusters": ["cluster_ci"],
+    "differences": ["compare"],
+    "pass_at_k": ["pass_at_k"],
+    "power": ["half_width", "power"],
+}
+OF_ITS_OWN = {"naive", "overall", "measure"}
 
 
 @pytest.mark.parametrize("picture", PICTURES)
 def test_pictures_have_the_options_of_their_method(picture):
-    """The data and options of the one method that is called, and those of the drawing, with the same defaults."""
-    method = {"forest": "cluster_ci", "clusters": "cluster_ci", "differences": "compare"}[picture]
+    """The data and options of the methods of which one is called, and those of the drawing, with the same defaults."""
     drawing = inspect.signature(getattr(plot, picture)).parameters
     for accessor, pictures in zip(ACCESSORS, PLOTS, strict=True):
         own = inspect.signature(getattr(pictures, picture)).parameters
-        asked = {name: p for name, p in inspect.signature(getattr(accessor, method)).parameters.items() if name != "layout"}
+        methods = [inspect.signature(getattr(accessor, method)).parameters for method in PICTURES[picture]]
+        asked = {name: p for each in methods for name, p in each.items() if name != "layout"}
         without = {"by"} if picture == "clusters" else set()  # one picture is of one group
-        assert set(own) - set(drawing) - {"naive", "overall"} == set(asked) - without
+        assert set(own) - set(drawing) - OF_ITS_OWN | {"self"} == set(asked) - without
         for name, p in own.items():
-            if name in drawing and name not in ("naive", "overall"):
+            if name in drawing and name not in OF_ITS_OWN:
                 assert p.default == drawing[name].default, (accessor, name)
             elif name in asked and asked[name].default is not inspect.Parameter.empty:
                 assert p.default == asked[name].default, (accessor, name)
+
+
+def test_coverage_has_the_options_of_its_drawing():
+    drawing = inspect.signature(plot.coverage).parameters
+    for pictures in (PLOTS[0], PLOTS[2]):  # a Series or a DataArray is no result
+        own = inspect.signature(pictures.coverage).parameters
+        assert {name: p.default for name, p in own.items() if name != "self"} == {
+            name: p.default for name, p in drawing.items() if name != "result"
+        }
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import requires
-from pictures import many_clusters, pairs, rates
+from pictures import covered, many_clusters, over_k, pairs, plans, rates
 
 from evalci_accessor import plot
 
@@ -46,6 +46,13 @@ PICTURES = {
     "clusters_even": lambda ax: clusters(ax, [5] * 20),
     "clusters_dominated": lambda ax: clusters(ax, [3, 9, 4, 60, 8, 5, 30]),
     "clusters_1000": lambda ax: clusters(ax, [1 + i % 9 for i in range(1000)]),
+    "pass_at_k_1": lambda ax: plot.pass_at_k(over_k(1), ax=ax),
+    "pass_at_k_6_dark": lambda ax: plot.pass_at_k(over_k(6), ax=ax),
+    "pass_at_k_one_sided": lambda ax: plot.pass_at_k(over_k(2, one_sided=True), ax=ax),
+    "half_width_3": lambda ax: plot.power(plans("half_width", 3), goal=0.05, ax=ax),
+    "power_2_dark": lambda ax: plot.power(plans("power", 2), ax=ax),
+    "coverage_dark": lambda ax: plot.coverage(covered(6), ax=ax),
+    "coverage_designs": lambda ax: plot.coverage(covered(3, n_designs=2), ax=ax),
 }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import colorsys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from evalci_accessor import plot
 from evalci_accessor.plot import _canvas
 from tests.conftest import requires
-from tests.pictures import boxes, labels, many_clusters, outside, overlaps, pairs, rates
+from tests.pictures import boxes, covered, labels, many_clusters, outside, over_k, overlaps, pairs, plans, rates
 
 matplotlib = requires("matplotlib")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -32,6 +33,75 @@ PICTURES = {
         (made := many_clusters([5 + i % 7 for i in range(n)], letters=letters))[0], overall=made[1], title="A title"
     ),
 }
+
+
+CURVES = {
+    "pass_at_k": lambda n, letters: plot.pass_at_k(over_k(n, letters=letters), title="A title"),
+    "pass_at_k, one-sided": lambda n, letters: plot.pass_at_k(over_k(n, letters=letters, one_sided=True)),
+    "pass_at_k, zero": lambda n, letters: plot.pass_at_k(over_k(n, letters=letters, zero=True)),
+    "half_width": lambda n, letters: plot.power(plans("half_width", n, letters=letters), goal=0.05, title="A title"),
+    "power": lambda n, letters: plot.power(plans("power", n, letters=letters), x="n_items"),
+}
+SMALL = {
+    "forest": lambda ax: plot.forest(rates(3)[0], naive=rates(3)[1], label="model", notes=False, ax=ax),
+    "clusters": lambda ax: plot.clusters((made := many_clusters([3, 9, 60]))[0], overall=made[1], ax=ax),
+    "differences": lambda ax: plot.differences(pairs(3), label="model_a", notes=False, ax=ax),
+    "pass_at_k": lambda ax: plot.pass_at_k(over_k(2), ax=ax),
+    "power": lambda ax: plot.power(plans("half_width", 2), goal=0.05, ax=ax),
+    "coverage": lambda ax: plot.coverage(covered(3), notes=False, ax=ax),
+}
+
+
+def legible(figure) -> None:
+    """No text lies on another, or beyond the figure."""
+    found = boxes(figure)
+    assert overlaps(found) == []
+    assert outside(found, figure) == []
+
+
+@pytest.mark.parametrize(("letters", "n_lines"), [(12, 1), (60, 6)])
+@pytest.mark.parametrize("picture", CURVES)
+def test_curves_have_room(picture, letters, n_lines):
+    figure = CURVES[picture](n_lines, letters).get_figure()
+    legible(figure)
+    box = figure.axes[0].get_window_extent()
+    assert min(box.width, box.height) / figure.dpi > 2
+
+
+def test_many_k_share_the_axis():
+    made = pd.concat([over_k(1).iloc[[0]].assign(k=k) for k in range(1, 129)], ignore_index=True)
+    ax = plot.pass_at_k(made)
+    legible(ax.get_figure())
+    assert len(ax.get_xticks()) > 8
+
+
+@pytest.mark.parametrize(("letters", "n_rows"), [(12, 3), (60, 40)])
+def test_coverage_has_room(letters, n_rows):
+    figure = plot.coverage(covered(n_rows, letters=letters), title="A title").get_figure()
+    legible(figure)
+    assert figure.axes[0].get_window_extent().width / figure.dpi > 1.0
+
+
+@pytest.mark.parametrize("picture", SMALL)
+def test_two_narrow_pictures_stand_side_by_side(picture):
+    figure, axes = plt.subplots(1, 2, figsize=(5, 4.5), layout="constrained")
+    for ax in axes:
+        SMALL[picture](ax)
+    legible(figure)
+    for ax in axes:
+        assert ax.get_window_extent().width / figure.dpi > 0.7
+        assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1 - 1
+
+
+@pytest.mark.parametrize("picture", SMALL)
+def test_a_legend_is_no_wider_than_a_narrow_axes(picture):
+    figure = plt.figure(figsize=(4, 5))
+    ax = figure.add_axes((0.3, 0.1, 0.45, 0.3))
+    SMALL[picture](ax)
+    figure.canvas.draw()
+    legend = ax.get_legend().get_window_extent()
+    assert legend.x1 <= ax.get_window_extent().x1 + 1
+    assert legend.x0 >= ax.get_window_extent().x0 - 1
 
 
 @pytest.mark.parametrize(("letters", "size"), [(12, 10), (60, 10), (60, 15)])
@@ -101,7 +171,7 @@ def test_letters_shrink_where_the_callers_axes_is_small():
 
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#000000", "#1e1e1e"])
-@pytest.mark.parametrize("color", [_canvas.BLUE, _canvas.VERMILLION])
+@pytest.mark.parametrize("color", [_canvas.BLUE, _canvas.VERMILLION, _canvas.GREEN, _canvas.PURPLE, _canvas.OCHRE])
 def test_colours_stand_out_from_light_and_dark(color, ground):
     """At least 3 : 1, as WCAG 2.2 asks of graphics (1.4.11)."""
 
@@ -113,6 +183,39 @@ def test_colours_stand_out_from_light_and_dark(color, ground):
     light, dark = sorted([luminance(color), luminance(ground)], reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 3
     assert colorsys.rgb_to_hsv(*(int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)))[1] > 0.5
+
+
+def test_lines_side_by_side_differ_in_more_than_colour():
+    ax = plot.pass_at_k(over_k(6))
+    lines = [line for line in ax.lines if line.get_gid() == "estimate"]
+    assert len({line.get_marker() for line in lines}) == 6
+    assert len({line._unscaled_dash_pattern for line in lines}) == 6
+    assert len({matplotlib.colors.to_hex(line.get_color()) for line in lines}) == 6
+    edges = [line for line in ax.lines if line.get_gid() == "edge"]
+    assert len({line._unscaled_dash_pattern for line in edges}) == 6  # those of a line share its dash
+
+
+def test_coverage_that_falls_short_differs_in_more_than_colour():
+    ax = plot.coverage(covered(4))
+    reached, short = (line for line in ax.lines if line.get_gid() == "coverage")
+    assert reached.get_marker() != short.get_marker()
+    assert matplotlib.colors.same_color(reached.get_markerfacecolor(), reached.get_color())
+    assert not matplotlib.colors.same_color(short.get_markerfacecolor(), short.get_color())
+
+
+# Machado, Oliveira and Fernandes (2009), IEEE Transactions on Visualization and Computer Graphics 15, 1291-1298: linear RGB.
+SEEN = {
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+}
+
+
+@pytest.mark.parametrize("sight", SEEN)
+def test_the_two_colours_of_most_pictures_differ_for_the_colour_blind(sight):
+    colors = [np.array(matplotlib.colors.to_rgb(color)) for color in (_canvas.BLUE, _canvas.VERMILLION)]
+    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in colors]
+    seen = [np.clip(np.array(SEEN[sight]) @ c, 0, 1) for c in linear]
+    assert np.abs(seen[0] - seen[1]).max() > 0.25
 
 
 def test_naive_and_honest_differ_in_more_than_colour():

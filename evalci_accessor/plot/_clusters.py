@@ -19,6 +19,7 @@ from evalci_accessor.plot._canvas import (
     Look,
     check_look,
     open_canvas,
+    set_below,
     set_legend,
     set_percent,
     set_size,
@@ -143,7 +144,7 @@ def clusters(
     if is_rate:
         set_percent(ax.yaxis, " %")
     ax.set_ylabel("rate" if is_rate else "mean score")
-    ax.set_xlabel(_told(rows, size), parse_math=False)
+    set_below(canvas, _told(rows, size))
     return ax
 
 

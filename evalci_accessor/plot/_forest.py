@@ -20,6 +20,7 @@ from evalci_accessor.plot._canvas import (
     open_canvas,
     open_end,
     places,
+    set_below,
     set_legend,
     set_percent,
     set_rows,
@@ -136,7 +137,7 @@ def forest(
     set_title(canvas, title)
     if rates:
         set_percent(ax.xaxis, " %")
-    ax.set_xlabel("estimate")
+    set_below(canvas, "estimate")
     return ax
 
 
