@@ -28,8 +28,8 @@ for chat, turns in enumerate([140, *rng.integers(2, 16, size=42)]):
         right = ease + 0.8 * right + rng.normal() > 0
         rows.append((f"chat-{chat:02d}", turn, int(right)))
 df = pd.DataFrame(rows, columns=["chat", "turn", "right"])
-print(f"{len(df)} turns in {df['chat'].nunique()} conversations; the longest:")
-print(df["chat"].value_counts().head(3).to_string())
+turns = df["chat"].value_counts()
+print(f"{len(df)} turns in {len(turns)} conversations, the longest of {turns.head(3).to_list()}")
 
 # %%
 # First as if every turn were on its own, then as what they are: turns of conversations. The
