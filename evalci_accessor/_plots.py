@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeGuard, TypeVar, overload
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor._options import CompareOptions, RateOptions
+from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MethodError
 
@@ -38,14 +38,18 @@ class Plots(Generic[P]):
 
 def holds_result(data: Any, needed: Sequence[str], score: Any) -> TypeGuard[pd.DataFrame | xr.Dataset]:
     """Whether the data are a result: they have its columns, and no score."""
-    held = list(getattr(data, "data_vars", getattr(data, "columns", ())))
+    if isinstance(data, xr.Dataset):
+        held = [*data.data_vars, *data.coords]
+    elif isinstance(data, pd.DataFrame):
+        held = [*data.columns, *data.index.names]
+    else:
+        return False
     return all(name in held for name in needed) and not (isinstance(score, str) and score in held)
 
 
 def refuse_options(asked: str, method: Callable[..., Any], given: dict[str, Any]) -> None:
     """A result is drawn as it is: what says how to compute one has no say any more."""
-    defaults = {name: one.default for name, one in inspect.signature(method).parameters.items()}
-    chosen = [name for name, value in given.items() if not _same(value, defaults[name])]
+    chosen = _chosen(method, given)
     if chosen:
         raise MethodError(
             f"plot.{asked} was called on a result, whose numbers it draws as they are; {examples(f'{name}=' for name in chosen)} "
@@ -53,7 +57,35 @@ def refuse_options(asked: str, method: Callable[..., Any], given: dict[str, Any]
         )
 
 
-def given_options(options: RateOptions | CompareOptions) -> dict[str, Any]:
+def refuse_other_goal(
+    factor: Any,
+    method: Callable[..., Any],
+    *,
+    nested: bool,
+    of_pair: dict[str, Any],
+    asked: dict[str, Any],
+    options: PlanOptions,
+) -> None:
+    """A half-width is planned for one rate, a power for two systems: what belongs to the other would be ignored."""
+    pair_only = of_pair | {name: asked[name] for name in ("difference", "margin")}
+    pair_only |= {name: getattr(options, name) for name in ("claim", "alternative")}
+    rate_only = {"nested": nested, "n_sims": options.n_sims, "rng": options.rng}
+    chosen = _chosen(method, pair_only if factor is None else rate_only)
+    if not chosen:
+        return
+    listed = examples(f"{name}=" for name in chosen)
+    if factor is None:
+        raise MethodError(
+            f"plot.power shows the half-width of one rate where no factor is named, and {listed} plans for two systems. Name the "
+            "factor that tells them apart first, as plot.power('model', ...)."
+        )
+    raise MethodError(
+        f"plot.power shows the power for two systems where a factor is named, as {factor!r} is, and {listed} plans for one rate. "
+        "Leave the factor out for the half-width of a rate."
+    )
+
+
+def given_options(options: RateOptions | CompareOptions | PlanOptions) -> dict[str, Any]:
     """The options by their names."""
     return {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
 
@@ -65,6 +97,12 @@ def need(asked: str, role: str, value: Any, needed: Sequence[str]) -> None:
             f"plot.{asked} needs {role}= where it is called on scores. (A result is drawn without it, and is told by its columns "
             f"{', '.join(map(repr, needed))}, which are not all here.)"
         )
+
+
+def _chosen(method: Callable[..., Any], given: dict[str, Any]) -> list[str]:
+    """Options that are not left at their defaults."""
+    defaults = {name: one.default for name, one in inspect.signature(method).parameters.items()}
+    return [name for name, value in given.items() if not _same(value, defaults[name])]
 
 
 def _same(value: Any, default: Any) -> bool:

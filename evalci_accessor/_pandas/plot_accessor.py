@@ -10,6 +10,7 @@ import pandas as pd
 from evalci_accessor import _pandas
 from evalci_accessor._options import CompareOptions, RateOptions
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._pandas.plot_curves_accessor import FrameCurves
 from evalci_accessor._typing import (
     Alternative,
     ClusterMethod,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class FramePlots:
+class FramePlots(FrameCurves):
     """Pictures of a DataFrame of scores, or of a result: ``df.evalci.plot``."""
 
     def __init__(self, obj: pd.DataFrame) -> None:

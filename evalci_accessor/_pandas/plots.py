@@ -10,16 +10,19 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor import plot
-from evalci_accessor._options import CompareOptions, RateOptions
-from evalci_accessor._pandas import methods, pairs
+from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
+from evalci_accessor._pandas import methods, pairs, plan, repeated
 from evalci_accessor._pandas.columns import Frame, clusterings_of
 from evalci_accessor._pandas.plot_accessor import FramePlots
 from evalci_accessor._pandas.reduce import add_up, read_rows
-from evalci_accessor._plots import given_options, holds_result, need, refuse_options
-from evalci_accessor._typing import NaiveMethod, NanPolicy
+from evalci_accessor._plots import given_options, holds_result, need, refuse_options, refuse_other_goal
+from evalci_accessor._typing import NaiveMethod, NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor.exceptions import EvalCIWarning, MethodError, ScoreRangeError
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
+from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
+from evalci_accessor.plot._power import KINDS
+from evalci_accessor.stats._validate import check_option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,6 +89,54 @@ def differences(
         pairs=pair_list, correction_within=correction_within, unmatched=unmatched, nan_policy=nan_policy, options=options,
     )  # fmt: skip
     return plot.differences(result, **look)
+
+
+def pass_at_k(
+    data: Frame, k: Any, *, measure: Any, item: Any, cluster: Any, sample: Any, score: Any, by: Any, weights: Any, nested: bool,
+    too_few: TooFew, nan_policy: NanPolicy, options: RateOptions, look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """What k samples would score, as the accessor's picture of that name."""
+    given: dict[str, Any] = {
+        "item": item, "cluster": cluster, "sample": sample, "score": score, "by": by, "weights": weights, "nested": nested,
+        "too_few": too_few, "nan_policy": nan_policy, "measure": measure,
+    }  # fmt: skip
+    if holds_result(data, OVER_K, score):
+        refuse_options("pass_at_k", FramePlots.pass_at_k, {"k": k} | given | given_options(options))
+        return plot.pass_at_k(data, **look)
+    for role, value in (("k", k), ("item", item)):
+        need("pass_at_k", role, value, OVER_K)
+    check_option(measure, RepeatedMeasure, "measure")
+    return plot.pass_at_k(repeated.repeated(data, k, **given, options=options), **look)
+
+
+def power(
+    data: Frame, factor: Any, *, item: Any, cluster: Any, sample: Any, score: Any, by: Any, nested: bool, of_pair: dict[str, Any],
+    nan_policy: NanPolicy, asked: dict[str, Any], options: PlanOptions, look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """What designs would reach, as the accessor's picture of that name."""
+    own: dict[str, Any] = {
+        "item": item,
+        "cluster": cluster,
+        "sample": sample,
+        "score": score,
+        "by": by,
+        "nan_policy": nan_policy,
+    }
+    kind = next((kind for kind in KINDS if holds_result(data, (kind, "n_clusters"), score)), "")
+    if holds_result(data, (kind, "n_clusters"), score):
+        given = {"factor": factor, "nested": nested} | own | of_pair | asked | given_options(options)
+        refuse_options("power", FramePlots.power, given)
+        return plot.power(data, **look)
+    refuse_other_goal(factor, FramePlots.power, nested=nested, of_pair=of_pair, asked=asked, options=options)
+    if factor is None:
+        widths = {name: value for name, value in asked.items() if name not in ("difference", "margin")}
+        return plot.power(plan.half_width(data, asked=widths, options=options, nested=nested, **own), **look)
+    return plot.power(plan.power(data, factor, asked=asked, options=options, **own, **of_pair), **look)
+
+
+def coverage(data: pd.DataFrame, look: dict[str, Any]) -> Axes:
+    """Coverage in a simulation, as the accessor's picture of that name."""
+    return plot.coverage(data, **look)
 
 
 def naive_intervals(

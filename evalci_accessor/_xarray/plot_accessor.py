@@ -23,12 +23,13 @@ from evalci_accessor._typing import (
 )
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._xarray.plot_curves_accessor import DatasetCurves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class DatasetPlots:
+class DatasetPlots(DatasetCurves):
     """Pictures of a Dataset of scores, or of a result: ``ds.evalci.plot``."""
 
     def __init__(self, obj: xr.Dataset) -> None:

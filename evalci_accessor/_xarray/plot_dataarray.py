@@ -23,12 +23,13 @@ from evalci_accessor._typing import (
 )
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._xarray.plot_curves_dataarray import DataArrayCurves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class DataArrayPlots:
+class DataArrayPlots(DataArrayCurves):
     """Pictures of a DataArray of scores: ``array.evalci.plot``."""
 
     def __init__(self, obj: xr.DataArray) -> None:

@@ -10,17 +10,20 @@ import numpy as np
 import xarray as xr
 
 from evalci_accessor import plot
-from evalci_accessor._options import CompareOptions, RateOptions
-from evalci_accessor._plots import given_options, holds_result, need, refuse_options
-from evalci_accessor._typing import NaiveMethod, NanPolicy
+from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
+from evalci_accessor._plots import given_options, holds_result, need, refuse_options, refuse_other_goal
+from evalci_accessor._typing import NaiveMethod, NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor._warn import examples
-from evalci_accessor._xarray import methods, pairs
+from evalci_accessor._xarray import methods, pairs, plan, repeated
 from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.reduce import add_up, read_cells
 from evalci_accessor.exceptions import DimensionError, EvalCIWarning, MethodError, ScoreRangeError
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
+from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
+from evalci_accessor.plot._power import KINDS
+from evalci_accessor.stats._validate import check_option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,6 +98,53 @@ def differences(
         options=options,
     )  # fmt: skip
     return plot.differences(result, **look)
+
+
+def pass_at_k(
+    data: Cube, k: Any, *, measure: Any, item: Any, cluster: Any, sample: Any, score: Any, dim: Dims, weights: Any, nested: bool,
+    too_few: TooFew, nan_policy: NanPolicy, options: RateOptions, look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """What k samples would score, as the accessor's picture of that name."""
+    given: dict[str, Any] = {
+        "item": item, "cluster": cluster, "sample": sample, "score": score, "dim": dim, "weights": weights, "nested": nested,
+        "too_few": too_few, "nan_policy": nan_policy, "measure": measure,
+    }  # fmt: skip
+    if holds_result(data, OVER_K, score):
+        refuse_options("pass_at_k", DatasetPlots.pass_at_k, {"k": k} | given | given_options(options))
+        return plot.pass_at_k(data, **look)
+    need("pass_at_k", "k", k, OVER_K)
+    check_option(measure, RepeatedMeasure, "measure")
+    return plot.pass_at_k(repeated.repeated(data, k, **given, options=options), **look)
+
+
+def power(
+    data: Cube, factor: Any, *, item: Any, cluster: Any, sample: Any, score: Any, dim: Dims, nested: bool, of_pair: dict[str, Any],
+    nan_policy: NanPolicy, asked: dict[str, Any], options: PlanOptions, look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """What designs would reach, as the accessor's picture of that name."""
+    own: dict[str, Any] = {
+        "item": item,
+        "cluster": cluster,
+        "sample": sample,
+        "score": score,
+        "dim": dim,
+        "nan_policy": nan_policy,
+    }
+    kind = next((kind for kind in KINDS if holds_result(data, (kind, "n_clusters"), score)), "")
+    if holds_result(data, (kind, "n_clusters"), score):
+        given = {"factor": factor, "nested": nested} | own | of_pair | asked | given_options(options)
+        refuse_options("power", DatasetPlots.power, given)
+        return plot.power(data, **look)
+    refuse_other_goal(factor, DatasetPlots.power, nested=nested, of_pair=of_pair, asked=asked, options=options)
+    if factor is None:
+        widths = {name: value for name, value in asked.items() if name not in ("difference", "margin")}
+        return plot.power(plan.half_width(data, asked=widths, options=options, nested=nested, **own), **look)
+    return plot.power(plan.power(data, factor, asked=asked, options=options, **own, **of_pair), **look)
+
+
+def coverage(data: xr.Dataset, look: dict[str, Any]) -> Axes:
+    """Coverage in a simulation, as the accessor's picture of that name."""
+    return plot.coverage(data, **look)
 
 
 def naive_intervals(

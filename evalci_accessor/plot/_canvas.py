@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-# Blue and vermillion after Okabe and Ito, the blue a little lighter: at least 3 : 1 against white and against dark notebooks.
-BLUE, VERMILLION = "#1b7fc0", "#d55e00"
+# After Okabe and Ito, some a little lighter or darker: at least 3 : 1 against white and against dark notebooks.
+BLUE, VERMILLION, GREEN, PURPLE, OCHRE = "#1b7fc0", "#d55e00", "#009e73", "#c66f9f", "#b98300"
 _GAP = 10.0  # points between the columns of the margin
 _PLOT_WIDTH = 3.6  # inches that are left to the intervals themselves
-LEGEND = 68  # letters of a line of the legend
+LEGEND = 68  # letters of a line of the legend, where there is room
+_FEWEST = 12  # letters of a line of the legend in a narrow Axes
 _SMALLEST = 4.0  # points: the smallest letters to which crowded rows shrink
 
 
@@ -137,9 +138,9 @@ def _column(ax: Axes, note: Note, at: np.ndarray) -> list[Text]:
     return [ax.annotate(text, (1, y), xytext=(0, 0), **shared) for y, text in entries]
 
 
-def _inches(texts: Sequence[Text]) -> float:
+def _inches(texts: Sequence[Any]) -> float:
     """Width of the widest."""
-    return max((text.get_window_extent().width / text.get_figure().dpi for text in texts), default=0.0)  # type: ignore[union-attr]
+    return max((text.get_window_extent().width / text.get_figure().dpi for text in texts), default=0.0)
 
 
 def _shrink(ax: Axes, texts: Sequence[Text], labels: Sequence[str], last: float) -> None:
@@ -167,26 +168,62 @@ def set_title(canvas: Canvas, title: str | None) -> None:
 
 
 def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None) -> None:
-    """The legend above the Axes, where no interval can lie under it."""
+    """The legend above the Axes, where no interval can lie under it, in lines for which there is room."""
+    left, room = _legend_room(canvas)
     legend = canvas.ax.legend(
         handles=list(handles), title=title, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False,
         alignment="left", labelcolor=canvas.ink,
     )  # fmt: skip
     legend.get_title().set_color(canvas.ink)
-    for text in legend.get_texts():
+    texts = [legend.get_title(), *legend.get_texts()]
+    written = [text.get_text() for text in texts]
+    for text in texts:
         text.set_parse_math(False)
-        text.set_text(textwrap.fill(text.get_text(), LEGEND))
+    letters = LEGEND
+    while True:
+        for text, words in zip(texts, written, strict=True):
+            text.set_text(textwrap.fill(words, letters))
+        wide = _inches([legend])
+        if wide <= room or letters == _FEWEST:
+            break
+        letters = max(min(int(letters * room / wide), letters - 1), _FEWEST)
+    if wide > room:  # so narrow that words would be torn
+        for text in texts:
+            text.set_fontsize(max(float(text.get_fontsize()) * room / wide, _SMALLEST))
+    if left:
+        from matplotlib.transforms import ScaledTranslation
+
+        shift = ScaledTranslation(-left, 0, canvas.ax.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
+        legend.set_bbox_to_anchor((0, 1), transform=canvas.ax.transAxes + shift)
 
 
-def widen(ax: Axes, values: Sequence[np.ndarray], held: Sequence[float] = ()) -> tuple[float, float]:
+def _legend_room(canvas: Canvas) -> tuple[float, float]:
+    """Inches by which the legend begins left of the Axes, and inches that it may be wide.
+
+    A layout makes room for labels within the place of an Axes, so there the legend may stand above them too.
+    """
+    ax, figure = canvas.ax, canvas.ax.get_figure()
+    dpi = figure.dpi  # type: ignore[union-attr]
+    frame, labels = ax.get_window_extent(), ax.yaxis.get_tightbbox()
+    beside = 0.0 if labels is None else max(frame.x0 - labels.x0, 0.0) / dpi
+    if canvas.sizable:
+        return 0.0, figure.get_size_inches()[0] - beside - 0.3  # type: ignore[union-attr]
+    managed = figure.get_layout_engine() is not None  # type: ignore[union-attr]
+    return (beside if managed else 0.0), frame.width / dpi
+
+
+def widen(
+    ax: Axes, values: Sequence[np.ndarray], held: Sequence[float] = (), *, upright: bool = False
+) -> tuple[float, float]:
     """Limits that show all finite values with a little room, and whatever the Axes or those that share its scale show already."""
     every = np.concatenate([np.asarray(held, dtype=np.float64), *map(np.ravel, values)])
     every = every[np.isfinite(every)]
     low, high = (every.min(), every.max()) if every.size else (0.0, 1.0)
     room = 0.05 * (high - low) or 0.05 * max(abs(high), 1.0)
     low, high = low - room, high + room
-    if any(one.has_data() for one in ax.get_shared_x_axes().get_siblings(ax)):
-        before = sorted(ax.get_xlim())
+    shared = ax.get_shared_y_axes() if upright else ax.get_shared_x_axes()
+    if any(one.has_data() for one in shared.get_siblings(ax)):
+        before = sorted(ax.get_ylim() if upright else ax.get_xlim())
         low, high = min(low, before[0]), max(high, before[1])
     return float(low), float(high)
 
@@ -201,9 +238,10 @@ def set_percent(axis: Axis, unit: str) -> None:
 
 
 def open_end(ax: Axes) -> Line2D:
-    """What the legend says of an arrow."""
+    """What the legend says of an arrow, in the direction of the first that was drawn."""
     from matplotlib.lines import Line2D
 
+    marker = next((line.get_marker() for line in ax.lines if line.get_gid() == "open end"), ">")
     return Line2D(
-        [], [], color=ax.xaxis.label.get_color(), marker=">", markersize=6, linestyle="none", label="no limit here"
+        [], [], color=ax.xaxis.label.get_color(), marker=marker, markersize=6, linestyle="none", label="no limit here"
     )

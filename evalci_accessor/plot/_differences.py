@@ -24,7 +24,7 @@ from evalci_accessor.plot._canvas import (
     set_title,
     widen,
 )
-from evalci_accessor.plot._frame import DIFFERENCE, MINUS, Result, Rows, names, read
+from evalci_accessor.plot._frame import DIFFERENCE, Result, Rows, folded, names, read
 from evalci_accessor.plot._intervals import Pen, draw, in_unit
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _OWN = Pen(color=BLUE, width=4.5, cap=0, gid="interval")
 _TOGETHER = Pen(color=BLUE, width=1.2, cap=8, gid="simultaneous")
-_PAIR = "\0pair"  # no column of a result is called so
 _POINT: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 7, "markeredgewidth": 1.6, "color": BLUE}
 _FAINT = 0.3
 SOURCE = "compare or diff_ci"
@@ -142,23 +141,9 @@ def differences(
     return ax
 
 
-def _sides(rows: Rows) -> tuple[Hashable, Hashable] | None:
-    """The columns that name the two systems of a pair."""
-    for first in rows.keys:
-        second = f"{str(first).removesuffix('_a')}_b"
-        if str(first).endswith("_a") and second in rows.keys:
-            return first, second
-    return None
-
-
 def _pairs(rows: Rows, group: Hashable) -> list[str]:
     """Labels with the pair as a difference."""
-    sides = _sides(rows)
-    if sides is None:
-        return rows.labels
-    pairs = [f"{a}{MINUS}{b}" for a, b in zip(*(rows.texts(side) for side in sides), strict=True)]
-    others = [key for key in rows.keys if key not in (*sides, group)]
-    return names(rows.frame.assign(**{_PAIR: pairs}), [*others, _PAIR])
+    return names(*folded(rows.frame, [key for key in rows.keys if key != group]))
 
 
 def _claims(rows: Rows, low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:

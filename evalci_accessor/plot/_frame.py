@@ -21,8 +21,9 @@ RATE = ("estimate", "ci_low", "ci_high")
 DIFFERENCE = ("difference", "ci_low", "ci_high")
 LINE = 60  # letters of a label before it is broken
 MINUS = " \N{MINUS SIGN} "  # between the two systems of a pair
+PAIR = "\0pair"  # no column of a result is called so
 # What tells rows of one key apart, where results were concatenated.
-_APART = ("k", "measure", "method", "cluster", "confidence_level")
+APART = ("k", "measure", "method", "cluster", "confidence_level")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,15 +91,11 @@ def read(
     ascending: bool,
 ) -> Rows:
     """The rows of a result with their labels, in their order."""
-    frame, keys = tidy(result, needed, asked, source)
-    if label is not None:
-        columns: list[Hashable] = list(frame.columns)
-        keys = list(label) if isinstance(label, (list, tuple)) and label not in columns else [label]
-    for option, name in (*(("label", key) for key in keys), ("group", group), ("sort_by", sort_by)):
-        if name is not None and name not in frame.columns:
-            raise ColumnNotFoundError(
-                f"{option}={name!r} is not a column of the result, which has {examples(map(repr, frame.columns), 30)}."
-            )
+    frame, own = tidy(result, needed, asked, source)
+    keys = chosen_keys(frame, own, label)
+    for option, name in (("group", group), ("sort_by", sort_by)):
+        if name is not None:
+            _refuse_unknown(frame, option, name)
     order = np.arange(len(frame))
     if sort_by is not None:
         order = frame[sort_by].sort_values(ascending=ascending, kind="stable").index.to_numpy()
@@ -109,8 +106,26 @@ def read(
     if group is not None:
         titles = [words(value) for value in frame[group]]
         headings = [title if i == 0 or title != titles[i - 1] else "" for i, title in enumerate(titles)]
-    named = [key for key in keys if key != group]
-    return Rows(frame=frame, labels=names(frame, named), headings=headings, keys=keys)
+    naming = [key for key in keys if key != group]
+    return Rows(frame=frame, labels=names(frame, naming), headings=headings, keys=keys)
+
+
+def chosen_keys(frame: pd.DataFrame, keys: list[Hashable], label: Labels | None) -> list[Hashable]:
+    """The columns that name the rows: the caller's, or those before the result's own."""
+    if label is None:
+        return keys
+    columns: list[Hashable] = list(frame.columns)
+    chosen = list(label) if isinstance(label, (list, tuple)) and label not in columns else [label]
+    for name in chosen:
+        _refuse_unknown(frame, "label", name)
+    return chosen
+
+
+def _refuse_unknown(frame: pd.DataFrame, option: str, name: Hashable) -> None:
+    if name not in frame.columns:
+        raise ColumnNotFoundError(
+            f"{option}={name!r} is not a column of the result, which has {examples(map(repr, frame.columns), 30)}."
+        )
 
 
 def numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
@@ -141,7 +156,7 @@ def broken(text: str) -> str:
     return "\n".join(line for part in parts for line in textwrap.wrap(part, LINE + 2))
 
 
-def _named(key: Hashable, value: Any) -> str:
+def named(key: Hashable, value: Any) -> str:
     """A key's value; numbers and truth values say of what."""
     text = words(value)
     if not text:
@@ -156,14 +171,25 @@ def names(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
     return [broken(name) for name in called(frame, keys)]
 
 
+def folded(frame: pd.DataFrame, keys: list[Hashable]) -> tuple[pd.DataFrame, list[Hashable]]:
+    """The two systems of a pair as one key, first minus second, after the others."""
+    for first in keys:
+        second = f"{str(first).removesuffix('_a')}_b"
+        if str(first).endswith("_a") and second in keys:
+            systems = zip(*([words(value) for value in frame[side]] for side in (first, second)), strict=True)
+            paired = frame.assign(**{PAIR: [MINUS.join(pair) for pair in systems]})
+            return paired, [*(key for key in keys if key not in (first, second)), PAIR]
+    return frame, keys
+
+
 def called(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
     """What the rows are called by their keys, and by what else tells them apart."""
-    parts = [[_named(key, value) for value in frame[key]] for key in keys]
+    parts = [[named(key, value) for value in frame[key]] for key in keys]
     joined = [" · ".join(row) for row in zip(*parts, strict=True)] if parts else ["all"] * len(frame)
-    for name in _APART:
+    for name in APART:
         if len(set(joined)) == len(joined) or name not in frame or name in keys:
             continue
-        texts = [_named(name, value) for value in frame[name]]
+        texts = [named(name, value) for value in frame[name]]
         if len(set(texts)) > 1:
             joined = [" · ".join(pair) for pair in zip(joined, texts, strict=True)]
     return joined
@@ -178,14 +204,18 @@ def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source:
     levels = [level for level in result.index.names if level is not None]
     if levels:
         result = result.reset_index(level=levels)
-    _refuse_lacking(list(result.columns), needed, asked, source)
+    refuse_lacking(list(result.columns), needed, asked, source)
     return result.reset_index(drop=True), _before(list(result.columns), needed)
 
 
 def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
-    _refuse_lacking(list(result.data_vars), needed, asked, source)
+    refuse_lacking(list(result.data_vars), needed, asked, source)
     dims = list(result[needed[0]].dims)
-    pairs = [name for name in result.coords if str(name).endswith(("_a", "_b"))] if needed == DIFFERENCE else []
+    pairs = (
+        [name for name in result.coords if str(name).endswith(("_a", "_b"))]
+        if needed == DIFFERENCE or "pair" in dims
+        else []
+    )
     own = [name for name in result.coords if name in (*dims, *pairs)]
     kept = result.reset_coords([name for name in result.coords if name not in own and name not in result.indexes])
     if not dims:
@@ -208,7 +238,8 @@ def _before(columns: list[Hashable], needed: Sequence[str]) -> list[Hashable]:
     return [name for name in columns[: min(starts)] if name != "pair"]
 
 
-def _refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, source: str) -> None:
+def refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, source: str) -> None:
+    """Refuse a result that lacks columns, or has one twice."""
     lacking = [name for name in needed if name not in columns]
     if lacking:
         raise ColumnNotFoundError(

@@ -35,21 +35,31 @@ def open_ends(point: np.ndarray, low: np.ndarray, high: np.ndarray, bounds: tupl
 
 
 def draw(
-    ax: Axes, y: np.ndarray, point: np.ndarray, low: np.ndarray, high: np.ndarray, bounds: tuple[float, float], pen: Pen,
-    *, zorder: float,
+    ax: Axes, place: np.ndarray, point: np.ndarray, low: np.ndarray, high: np.ndarray, bounds: tuple[float, float], pen: Pen,
+    *, zorder: float, upright: bool = False, transform: Any = None,
 ) -> bool:  # fmt: skip
-    """Draw the intervals; whether any has an arrow. The x limits must be set, since they end what is infinite."""
-    left, right = ax.get_xlim()
-    room = 0.02 * (right - left)  # for an arrow
+    """Draw the intervals; whether any has an arrow. The limits of the Axes must be set, since they end what is infinite."""
+    first, last = ax.get_ylim() if upright else ax.get_xlim()
+    room = 0.02 * (last - first)  # for an arrow
+    moved: dict[str, Any] = {} if transform is None else {"transform": transform}
     open_low, open_high = open_ends(point, low, high, bounds)
-    start, stop = np.where(np.isneginf(low), left + room, low), np.where(np.isposinf(high), right - room, high)
-    ax.hlines(y, start, stop, colors=pen.color, linewidth=pen.width, linestyle=pen.style, zorder=zorder, gid=pen.gid)
-    for ends, is_open, arrow in ((start, open_low, "<"), (stop, open_high, ">")):
+    start, stop = np.where(np.isneginf(low), first + room, low), np.where(np.isposinf(high), last - room, high)
+
+    def at(across: np.ndarray, along: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return (across[some], along[some]) if upright else (along[some], across[some])
+
+    lines = ax.vlines if upright else ax.hlines
+    lines(
+        place, start, stop, colors=pen.color, linewidth=pen.width, linestyle=pen.style, zorder=zorder, gid=pen.gid, **moved
+    )
+    bar, heads = ("_", "v^") if upright else ("|", "<>")
+    for ends, is_open, arrow in ((start, open_low, heads[0]), (stop, open_high, heads[1])):
         known = np.isfinite(ends) & np.isfinite(point)
         bars, arrows = known & ~is_open & (ends != point), known & is_open
-        shared: dict[str, Any] = {"color": pen.color, "linestyle": "none", "zorder": zorder, "clip_on": False}
+        shared: dict[str, Any] = {"color": pen.color, "linestyle": "none", "zorder": zorder, "clip_on": False, **moved}
         if pen.cap and bars.any():
-            ax.plot(ends[bars], y[bars], marker="|", markersize=pen.cap, markeredgewidth=max(pen.width, 1.0) * 0.7, **shared)
+            thick = max(pen.width, 1.0) * 0.7
+            ax.plot(*at(place, ends, bars), marker=bar, markersize=pen.cap, markeredgewidth=thick, **shared)
         if arrows.any():
-            ax.plot(ends[arrows], y[arrows], marker=arrow, markersize=4 + 1.5 * pen.width, gid="open end", **shared)
+            ax.plot(*at(place, ends, arrows), marker=arrow, markersize=4 + 1.5 * pen.width, gid="open end", **shared)
     return bool((open_low | open_high).any())

@@ -1,0 +1,242 @@
+"""Pictures of a DataFrame over k and of plans and of simulations: a signature, a docstring and one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Literal
+
+import pandas as pd
+
+from evalci_accessor import _pandas
+from evalci_accessor._options import PlanOptions, RateOptions
+from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._pandas.plan_pairs_accessor import Counts, Numbers
+from evalci_accessor._pandas.repeated_accessor import Ks
+from evalci_accessor._typing import (
+    Alternative,
+    Claim,
+    ClusterMethod,
+    DegreesOfFreedom,
+    Labels,
+    NanPolicy,
+    PlanAxis,
+    PlanMethod,
+    RepeatedMeasure,
+    TooFew,
+    Unmatched,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class FrameCurves:
+    """The pictures of ``df.evalci.plot`` that are lines over k, clusters or items, and that of a simulation."""
+
+    _obj: pd.DataFrame
+
+    def pass_at_k(
+        self,
+        k: Ks | None = None,
+        *,
+        item: Specs | None = None,
+        cluster: Specs | None = None,
+        sample: Specs | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        weights: Spec | None = None,
+        nested: bool = False,
+        too_few: TooFew = "raise",
+        measure: RepeatedMeasure = "pass_at_k",
+        method: ClusterMethod = "auto",
+        df: DegreesOfFreedom = "auto",
+        alternative: Alternative = "two-sided",
+        confidence_level: float = 0.95,
+        nan_policy: NanPolicy = "raise",
+        n_resamples: int = 9999,
+        rng: object = None,
+        label: Labels | None = None,
+        percent: bool | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """What k samples of an item would score, over k, with a bar for each k and a band for all of them together.
+
+        Parameters
+        ----------
+        k, item, cluster, sample, score, by, weights, nested, too_few
+            As in `DataFrameAccessor.pass_at_k`. A result is drawn without them.
+        measure : {"pass_at_k", "pass_hat_k", "best_of_k"}
+            The method that is called, once.
+        method, df, alternative, confidence_level, nan_policy, n_resamples, rng
+            As in `DataFrameAccessor.pass_at_k`.
+        label, percent, title, figsize, ax
+            As in `evalci_accessor.plot.pass_at_k`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on: k along x, scores along y.
+
+        Raises
+        ------
+        EvalCIError
+            As `DataFrameAccessor.pass_at_k` and `evalci_accessor.plot.pass_at_k`, each a class of its own.
+
+        Notes
+        -----
+        A frame that has columns ``k``, ``estimate``, ``ci_low`` and ``ci_high``, and no score, is a result, as of `pass_hat_k`,
+        and is drawn as it is: then options of the method are refused.
+
+        Examples
+        --------
+        >>> from evalci_accessor import datasets
+        >>> df = datasets.load_code_eval()
+        >>> ax = df.evalci.plot.pass_at_k([1, 2, 5], item="item", cluster="repo_id", by="model", rng=1)
+        >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][:2]
+        ('k, samples of an item', ['atlas', 'boreal'])
+        """
+        return _pandas.plots.pass_at_k(
+            self._obj, k, measure=measure, item=item, cluster=cluster, sample=sample, score=score, by=by, weights=weights,
+            nested=nested, too_few=too_few, nan_policy=nan_policy,
+            options=RateOptions(
+                method=method, df=df, alternative=alternative, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
+            ),
+            look={"label": label, "percent": percent, "title": title, "figsize": figsize, "ax": ax},
+        )  # fmt: skip
+
+    def power(
+        self,
+        factor: Spec | None = None,
+        *,
+        item: Specs | None = None,
+        cluster: Spec | None = None,
+        difference: Numbers | None = None,
+        margin: Numbers | None = None,
+        claim: Claim | None = None,
+        n_clusters: Counts | None = None,
+        items_per_cluster: Numbers | None = None,
+        n_samples: Counts | None = None,
+        sample: Spec | None = None,
+        score: Spec = "score",
+        by: Specs | None = None,
+        nested: bool = False,
+        method: ClusterMethod | PlanMethod = "auto",
+        alternative: Alternative = "two-sided",
+        baseline: Hashable = None,
+        pairs: Pairs | None = None,
+        confidence_level: float = 0.95,
+        unmatched: Unmatched = "raise",
+        nan_policy: NanPolicy = "raise",
+        n_sims: int = 100,
+        rng: object = 0,
+        x: PlanAxis | None = None,
+        goal: float | Literal["auto"] | None = "auto",
+        label: Labels | None = None,
+        percent: bool | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """What other numbers of clusters, items and samples would reach: half-width of one rate, or power for two systems.
+
+        Parameters
+        ----------
+        factor, difference, margin, claim, alternative, baseline, pairs, unmatched
+            As in `DataFrameAccessor.power`, which is called once; without a factor `DataFrameAccessor.half_width` is, and the
+            others have no say. A result is drawn without them.
+        item, cluster, n_clusters, items_per_cluster, n_samples, sample, score, by, method, confidence_level, nan_policy
+            As there.
+        nested, n_sims, rng
+            As in `DataFrameAccessor.half_width`; of one rate alone.
+        x, goal, label, percent, title, figsize, ax
+            As in `evalci_accessor.plot.power`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+
+        Raises
+        ------
+        EvalCIError
+            As these methods and `evalci_accessor.plot.power`, each a class of its own.
+
+        Notes
+        -----
+        A frame that has ``n_clusters`` and a column ``half_width``, ``power`` or ``mde``, and no score, is a result, and is drawn
+        as it is: then options of the plan are refused.
+
+        Examples
+        --------
+        >>> from evalci_accessor import datasets
+        >>> pilot = datasets.load_rag_eval().query("model == 'atlas'")
+        >>> ax = pilot.evalci.plot.power(cluster="doc_id", n_clusters=[40, 80], items_per_cluster=[5, 20], goal=0.05)
+        >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][:2]
+        ('clusters of doc_id', ['5 items a cluster', '20 items a cluster'])
+        """
+        return _pandas.plots.power(
+            self._obj, factor, item=item, cluster=cluster, sample=sample, score=score, by=by, nested=nested,
+            of_pair={"baseline": baseline, "pairs": pairs, "unmatched": unmatched}, nan_policy=nan_policy,
+            asked={
+                "difference": difference, "margin": margin, "n_clusters": n_clusters, "items_per_cluster": items_per_cluster,
+                "n_samples": n_samples,
+            },
+            options=PlanOptions(
+                method=method, confidence_level=confidence_level, claim=claim, alternative=alternative, n_sims=n_sims, rng=rng,
+            ),
+            look={
+                "x": x, "goal": goal, "label": label, "percent": percent, "title": title, "figsize": figsize, "ax": ax,
+            },
+        )  # fmt: skip
+
+    def coverage(
+        self,
+        *,
+        label: Labels | None = None,
+        group: Hashable = None,
+        sort_by: Hashable = None,
+        ascending: bool = False,
+        notes: bool = True,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Coverage of methods in a simulation, a row each, beside the level that it should reach.
+
+        Parameters
+        ----------
+        label, group, sort_by, ascending, notes, title, figsize, ax
+            As in `evalci_accessor.plot.coverage`.
+
+        Returns
+        -------
+        Axes
+            What was drawn on, as shares along x.
+
+        Raises
+        ------
+        EvalCIError
+            As `evalci_accessor.plot.coverage`, each a class of its own.
+
+        Notes
+        -----
+        The frame is that of ``rows()`` of what `stats.simulate.coverage` gave. No scores are simulated from.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from evalci_accessor import stats
+        >>> found = stats.simulate.coverage([5] * 12, icc=0.3, rate=0.9, methods=["auto", "cr1"], n_sims=100, rng=1)
+        >>> ax = pd.DataFrame(found.rows()).evalci.plot.coverage()
+        >>> [label.get_text() for label in ax.get_yticklabels()]
+        ['icc_averaged', 'cr1']
+        """
+        return _pandas.plots.coverage(
+            self._obj,
+            {
+                "label": label, "group": group, "sort_by": sort_by, "ascending": ascending, "notes": notes, "title": title,
+                "figsize": figsize, "ax": ax,
+            },
+        )  # fmt: skip
