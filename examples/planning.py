@@ -74,17 +74,7 @@ curve = df.evalci.power(
 )  # fmt: skip
 columns = ["items_per_cluster", "n_clusters", "n_items", "power_low", "power", "power_high"]
 print("\nQuestions or documents?", curve.loc[curve["n_items"] == 800, columns], sep="\n")
-
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-looks = {5: "C0o-", 20: "C1s--"}
-for items, part in curve.groupby("items_per_cluster"):
-    x, look = part["n_clusters"], looks[items]
-    ax.plot(x, part["power"], look, label=f"{items:.0f} questions to a document")
-    ax.fill_between(x, part["power_low"], part["power_high"], color=look[:2], alpha=0.15)
-ax.axhline(goal["power"], color="black", linestyle=":")
-ax.set(xlabel="documents", ylabel="power", ylim=(0, 1))
-ax.set_title(f"Power to find {100 * goal['difference']:.0f} points")
-ax.legend(loc="lower right")
+curve.evalci.plot.power(title=f"Power to find {100 * goal['difference']:.0f} points")
 if sys.argv[-1].endswith(".png"):  # python examples/planning.py picture.png
     plt.savefig(sys.argv[-1])
 plt.show()
