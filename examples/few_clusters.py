@@ -24,7 +24,7 @@ counts = pd.DataFrame(
     + [("no run failed", f"family-{i}", 0, 7) for i in range(5, 9)]
     + [("all right", f"doc-{i}", 5, 5) for i in range(4)]
     + [("two repositories", "first", 10, 10), ("two repositories", "second", 4, 10)],
-    columns=["case", "cluster", "passed", "runs"],
+    columns=["case", "source", "passed", "runs"],
 )
 for case, part in counts.groupby("case", sort=False):
     print(f"{case:18}", ", ".join(f"{c.passed} of {c.runs}" for c in part.itertuples()))
@@ -40,10 +40,10 @@ df["score"] = (df.groupby(level=0).cumcount() < df["passed"]).astype(int)
 naive = df.evalci.proportion_ci(by="case")
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    honest = df.evalci.cluster_ci("cluster", by="case")
+    honest = df.evalci.cluster_ci("source", by="case")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    robust = df.evalci.cluster_ci("cluster", by="case", method="cr1")
+    robust = df.evalci.cluster_ci("source", by="case", method="cr1")
 robust["ci_low"] = robust["estimate"] - 2 * robust["std_error"]
 robust["ci_high"] = robust["estimate"] + 2 * robust["std_error"]
 
