@@ -1,6 +1,9 @@
 """Sphinx configuration."""
 
+from pathlib import Path
+
 import sphinx_autosummary_accessors
+from sphinx_gallery.sorting import ExplicitOrder
 
 import evalci_accessor
 
@@ -17,6 +20,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx_autosummary_accessors",
+    "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # generated pages take the first suffix
 templates_path = ["_templates", sphinx_autosummary_accessors.templates_path]
@@ -24,6 +28,7 @@ templates_path = ["_templates", sphinx_autosummary_accessors.templates_path]
 exclude_patterns = [
     "_build",
     "jupyter_execute",
+    "examples/*.ipynb",  # for downloads
     "explanation/coverage_table.md",
     "explanation/type_one_table.md",
     "explanation/simultaneous_table.md",
@@ -46,6 +51,38 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 
+# One page a script, with its output and pictures; every build runs them all, and no page holds what changes from build to build.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "examples",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": ExplicitOrder(
+        [
+            "quickstart.py",
+            "rag_by_document.py",
+            "conversation_turns.py",
+            "paraphrases.py",
+            "pass_at_k.py",
+            "cube.py",
+            "release_gate.py",
+            "few_clusters.py",
+            "own_data.py",
+            "planning.py",
+        ]
+    ),
+    "abort_on_example_error": True,
+    "run_stale_examples": True,
+    "capture_repr": (),
+    "image_srcset": ["2x"],
+    "default_thumb_file": str(Path(__file__).parent / "_static" / "table.svg"),
+    "thumbnail_size": (640, 360),
+    "min_reported_time": 1_000_000,
+    "write_computation_times": False,
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+}
+
 html_theme = "pydata_sphinx_theme"
 html_title = "evalci-accessor"
 html_static_path = ["_static"]
@@ -61,4 +98,4 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,
 }
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars = {"index": [], "changelog": [], "examples/index": []}

@@ -1,67 +1,85 @@
-"""A cube of scores: model x prompt x item x sample, reduced over the dims that are named.
+"""
+A cube: model by language by question by sample
+===============================================
 
-Run with ``python examples/cube.py``. The data are made.
+Three models answered the same questions in three languages, several times each. The scores are
+a cube, so they stay one: what is named in ``dim=`` is reduced, and every other dim is kept.
+
+The data are made here, with a fixed seed.
 """
 
+import sys
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 import evalci_accessor  # noqa: F401  (registers .evalci)
 
-pd.set_option("display.width", 100, "display.max_columns", 20)
+pd.set_option("display.width", 100, "display.max_columns", 20, "display.precision", 3)
+rng = np.random.default_rng(3)
+topic = np.arange(72) // 3
+ease = rng.normal(scale=0.7, size=24)[topic, None]  # topics are hard or easy for all
+ease = ease + rng.normal(scale=0.6, size=(3, 3, 72, 1))  # and questions for a model
+ease = ease + np.reshape([0.2, 0.8, 1.1], (3, 1, 1, 1)) + np.reshape([0.3, 0.1, -0.5], (3, 1, 1))
+cube = xr.Dataset(
+    {"score": (("model", "language", "item", "sample"), ease + rng.normal(size=(3, 3, 72, 4)) > 0)},
+    coords={
+        "model": ["small", "medium", "large"],
+        "language": ["English", "Danish", "Swahili"],
+        "item": np.arange(72),
+        "sample": np.arange(4),
+        "topic": ("item", [f"topic-{t:02d}" for t in topic]),
+    },
+)
+print(cube)
 
+# %%
+# Samples of a question are no new questions, and questions on a topic hang together. For one
+# model and language:
 
-def main() -> None:
-    cube = made_cube()
-    print(f"scores {dict(cube['score'].sizes)}; each item is about one of {len(set(cube['doc'].values))} documents\n")
+one = cube["score"].sel(model="large", language="English")
+runs = ("item", "sample")
+answers = {
+    "every answer counts": one.evalci.proportion_ci(dim=runs),
+    "answers to questions": one.evalci.cluster_ci("item", dim=runs),
+    "questions on topics": one.evalci.cluster_ci("topic", dim=runs),
+}
+print()
+for name, answer in answers.items():
+    low, high, n, n_eff = (answer[x].item() for x in ("ci_low", "ci_high", "n", "n_eff"))
+    print(f"{name:22}[{low:.3f}, {high:.3f}], {n} answers tell as much as {n_eff:3.0f}")
 
-    print("1. Over items and samples, clustered by document: one interval for each model and prompt.\n")
-    answer = cube.evalci.cluster_ci("doc", dim=("item", "sample"))
-    columns = ["estimate", "ci_low", "ci_high", "n", "n_clusters", "n_eff"]
-    print(answer[columns].to_dataframe()[columns].round(3))
+# %%
+# The whole cube in one call. The result is a Dataset over the dims that are left, to be
+# selected and computed with as usual.
 
-    print("\n2. The answer is a Dataset, so it is selected and computed with as usual.\n")
-    best = answer["estimate"].mean("prompt").idxmax("model").item()
-    width = (answer["ci_high"] - answer["ci_low"]).sel(model=best)
-    print(f"{best} is highest on average; its intervals are {width.min():.2f} to {width.max():.2f} wide.")
+rates = cube.evalci.cluster_ci("topic", dim=runs)
+print("", rates[["estimate", "ci_low", "ci_high", "n", "n_clusters"]], sep="\n")
+print("\nlowest:", rates["estimate"].idxmin("language").to_series().to_dict())
 
-    print("\n3. Samples of one item are no new items: taken as independent, they make the interval too narrow.\n")
-    one = cube["score"].sel(model="large", prompt="plain")
-    naive = one.evalci.proportion_ci(dim=...)
-    by_item = one.evalci.cluster_ci("item", dim=("item", "sample"))
-    by_document = one.evalci.cluster_ci("doc", dim=("item", "sample"))
-    for name, row in (("all independent", naive), ("clustered by item", by_item), ("clustered by document", by_document)):
-        print(f"{name:24}[{row['ci_low'].item():.3f}, {row['ci_high'].item():.3f}]  n_eff {row['n_eff'].item():6.1f}")
+# %%
+# How much is lost in the other languages? The same questions were asked, so this is a
+# comparison of pairs, for each model; the samples of a question are averaged. It is far surer
+# than a look at whether two intervals overlap.
 
-    print("\n4. Which coordinate matters most?\n")
-    scan = one.evalci.design_effect(dim=("item", "sample"))
-    columns = ["icc", "design_effect", "n_eff", "n", "n_clusters"]
-    print(scan[columns].to_dataframe()[columns].round(2))
+loss = cube.evalci.diff_ci(
+    "language", item="item", cluster="topic", sample="sample", baseline="English"
+)
+table = loss.to_dataframe().reset_index()
+columns = ["model", "language_a", "difference", "ci_low", "ci_high", "n_pairs", "n_clusters"]
+print("\nMinus English", table[columns], sep="\n")
+for row in table.itertuples():
+    found = "is worse than" if row.verdict == "inferior" else "may be as good as"
+    print(f"\n{row.model}: {row.language_a} {found} {row.language_b}", end="")
+print()
 
+# %%
+# All cells of the cube. Dashed is what one would claim if every answer were a new question.
 
-def made_cube() -> xr.Dataset:
-    """2 models, 2 prompts, 120 items about 40 documents, 4 samples of each."""
-    rng = np.random.default_rng(3)
-    document = np.repeat(np.arange(40), 3)
-    ease = (
-        np.array([0.3, 0.9])[:, None, None, None]
-        + np.array([0.0, 0.25])[None, :, None, None]
-        + rng.normal(scale=0.7, size=40)[document][None, None, :, None]
-        + rng.normal(scale=0.7, size=(2, 1, 120, 1))
-    )
-    score = ease + rng.normal(size=(2, 2, 120, 4)) > 0
-    return xr.Dataset(
-        {"score": (("model", "prompt", "item", "sample"), score)},
-        coords={
-            "model": ["small", "large"],
-            "prompt": ["plain", "careful"],
-            "item": np.arange(120),
-            "sample": np.arange(4),
-            "doc": ("item", [f"doc-{d:02d}" for d in document]),
-        },
-    )
-
-
-if __name__ == "__main__":
-    main()
+naive = cube.evalci.proportion_ci(dim=runs)
+rates.evalci.plot.forest(naive=naive, group="language", title="Right answers, by language")
+if sys.argv[-1].endswith(".png"):  # python examples/cube.py picture.png
+    plt.savefig(sys.argv[-1])
+plt.show()

@@ -1,79 +1,80 @@
-"""How big must the next eval be? More documents, more questions or more samples, from a pilot and what it does not know.
+"""
+How big must the next evaluation be?
+====================================
 
-Run with ``python examples/planning.py``.
+A pilot asked two models the same questions, several to a document. The next run shall find a
+difference, if there is one. Are more questions enough, or does it take more documents?
+
+The data come with the package, and are made.
 """
 
+import sys
 import textwrap
 import warnings
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
 from evalci_accessor import datasets
 
-pd.set_option("display.width", 100, "display.max_columns", 20)
+pd.set_option("display.width", 100, "display.max_columns", 20, "display.precision", 3)
+df = datasets.load_rag_eval()
+print(f"The pilot: {df['item'].nunique()} questions about {df['doc_id'].nunique()} documents.")
 
+pair = {"item": "item", "pairs": [("boreal", "atlas")]}
+goal = {"difference": 0.08, "power": 0.8}
 
-def main() -> None:
-    df = datasets.load_rag_eval()
-    atlas = df[df["model"] == "atlas"]
-    now = atlas.evalci.cluster_ci("doc_id").iloc[0]
-    print(
-        f"The pilot: {now['estimate']:.1%} right, interval {now['ci_low']:.1%} to {now['ci_high']:.1%}, "
-        f"from {now['n']} questions to {now['n_clusters']} documents."
+# %%
+# If questions were independent, this many of them would do:
+
+naive = df.evalci.required_clusters("model", **pair, **goal).iloc[0]
+print(f"\nNaive: {naive['n_items']} questions, whatever they are about.")
+
+# %%
+# They are not. In the pilot's documents no number of questions is enough, which a warning says.
+# So the plan is in documents, and a range, since the pilot tells the correlation only roughly.
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    plan = df.evalci.required_clusters(
+        "model", **pair, **goal, cluster="doc_id", items_per_cluster=[5, 20]
     )
+columns = ["items_per_cluster", "n_clusters_low", "n_clusters", "n_clusters_high", "n_items"]
+print("\nHonest: that many documents", plan[columns], sep="\n")
+for warning in caught:
+    message = f"{warning.category.__name__}: {warning.message}"
+    print(textwrap.fill(message, 96, subsequent_indent="  "))
 
-    title("1. One rate: how wide would the interval be?")
-    plan = atlas.evalci.half_width("doc_id", n_clusters=[40, 160], items_per_cluster=[5, 20], n_sims=40)
-    for row in plan.itertuples():
-        bar = "." * round(200 * row.half_width_low) + "=" * round(200 * (row.half_width_high - row.half_width_low))
-        print(
-            f"{row.n_clusters:4} documents of {row.items_per_cluster:2.0f}, {row.n_items:4} questions: "
-            f"+/- {row.half_width:.3f}  {bar}"
-        )
-    print("(= from the lower to the upper limit of the ICC that the pilot allows)")
+# %%
+# What the pilot itself could find, with the same power:
 
-    title("2. How many documents for +/- 5 points?")
-    need = told(
-        lambda: atlas.evalci.required_clusters(cluster="doc_id", half_width=0.05, items_per_cluster=[5, 20], n_sims=40)
-    )
-    show(need[["items_per_cluster", "n_clusters_low", "n_clusters", "n_clusters_high", "n_items", "half_width_limit"]])
+least = df.evalci.mde("model", **pair, power=goal["power"], cluster="doc_id").iloc[0]
+low, found, high = (100 * least[x] for x in ("mde_low", "mde", "mde_high"))
+print(f"\nThe pilot could find {found:.0f} points (between {low:.1f} and {high:.1f}).")
 
-    title("3. Two systems: how many documents to find 8 points, with a power of .8?")
-    pair = {"item": "item", "cluster": "doc_id", "pairs": [("boreal", "atlas")]}
-    need = told(lambda: df.evalci.required_clusters("model", difference=0.08, items_per_cluster=[5, 20], **pair))
-    show(
-        need[["items_per_cluster", "disagreement", "icc", "n_clusters_low", "n_clusters", "n_clusters_high", "power_limit"]]
-    )
-    least = df.evalci.mde("model", **pair).iloc[0]
-    print(f"The pilot's own size finds {100 * least['mde']:.0f} points ({least['mde_low']:.3f} to {least['mde_high']:.3f}).")
+# %%
+# More samples of each task? Programs by two models, with as many repositories as in their
+# pilot, and with twice as many:
 
-    title("4. Or more samples of each task? (programs: 20 repositories of 4 tasks)")
-    code = datasets.load_code_eval()
-    ask = {"item": "item", "cluster": "repo_id", "sample": "sample", "difference": 0.1, "method": "cr2"}
-    show(code.evalci.power("model", n_samples=[1, 4, 16], n_clusters=[20, 40], **ask)[
-        ["n_samples", "n_clusters", "n_items", "power_low", "power", "power_high", "item_icc"]
-    ])  # fmt: skip
+code = datasets.load_code_eval()
+samples = code.evalci.power(
+    "model", item="item", cluster="repo_id", sample="sample", difference=0.1, method="cr2",
+    n_samples=[1, 4, 16], n_clusters=[20, 40],
+)  # fmt: skip
+columns = ["n_samples", "n_clusters", "n_items", "power_low", "power", "power_high"]
+print("\nSamples or repositories?", samples[columns], sep="\n")
 
+# %%
+# The power over the number of documents; the bands are what the pilot leaves open. These two
+# rows have the same number of questions:
 
-def title(words: str) -> None:
-    print(f"\n{words}\n{'-' * len(words)}")
-
-
-def show(table: pd.DataFrame) -> None:
-    print(table.round(3).to_string(index=False))
-
-
-def told(call) -> pd.DataFrame:
-    """The answer, with its warnings printed."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        answer = call()
-    for warning in caught:
-        print(
-            textwrap.fill(f"{warning.category.__name__}: {warning.message}", 96, initial_indent="! ", subsequent_indent="  ")
-        )
-    return answer
-
-
-if __name__ == "__main__":
-    main()
+curve = df.evalci.power(
+    "model", **pair, difference=goal["difference"], cluster="doc_id",
+    n_clusters=[20, 40, 80, 120, 160], items_per_cluster=[5, 20],
+)  # fmt: skip
+columns = ["items_per_cluster", "n_clusters", "n_items", "power_low", "power", "power_high"]
+print("\nQuestions or documents?", curve.loc[curve["n_items"] == 800, columns], sep="\n")
+curve.evalci.plot.power(title=f"Power to find {100 * goal['difference']:.0f} points")
+if sys.argv[-1].endswith(".png"):  # python examples/planning.py picture.png
+    plt.savefig(sys.argv[-1])
+plt.show()
