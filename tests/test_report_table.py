@@ -42,7 +42,7 @@ def test_a_rate_reads_as_it_would_be_written():
     naive = report.table(result(cluster=""))
     assert naive.data["rests on"].iloc[0] == "6,511 items, taken as independent"
     crossed = report.table(result(cluster="task + prompt"))
-    assert crossed.data["rests on"].iloc[0] == "6,511 items in 27 clusters of task + prompt (the fewest)"
+    assert crossed.data["rests on"].iloc[0] == "6,511 items in at least 27 clusters of task and of prompt"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def table(
     frame, keys = tidy(result, needed, _ASKED, _SOURCE)
     numbers = [frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in needed]
     rates = in_unit(*numbers, low=-1.0 if paired else 0.0) if percent is None else percent
-    speech = Speech(percent=rates, nouns=names)
+    speech = Speech(percent=rates, nouns=names, each="item")
     if paired:
         found = pair_rows(frame[[*keys, *(name for name in frame if name not in keys)]], apart=True)
         texts = pd.DataFrame([_pair(row, speech) for row in found])
@@ -119,10 +119,10 @@ def _pair(row: Row, speech: Speech) -> dict[str, str]:
         cells["verdict"] = f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))}"
     elif "pvalue_adj" in row.names:
         cells["p, adjusted"] = pvalue(row.number("pvalue_adj"))
-    return cells | _rests(row, speech, paired=True) | _ran(row)
+    return cells | _rests(row, speech) | _ran(row)
 
 
-def _rests(row: Row, speech: Speech, *, paired: bool = False) -> dict[str, str]:
+def _rests(row: Row, speech: Speech) -> dict[str, str]:
     """What a number rests on, as far as the result tells."""
     counted = next((name for name in ("n", "n_items", "n_pairs") if name in row.names), None)
     if counted is None:
@@ -130,7 +130,7 @@ def _rests(row: Row, speech: Speech, *, paired: bool = False) -> dict[str, str]:
     if "cluster" not in row.names:
         return {"rests on": f"{count(row.number(counted))} {speech.items}"}
     n, clusters = row.number(counted), row.number("n_clusters")
-    return {"rests on": speech.based_on(n, clusters, row.text("cluster"), paired=paired)}
+    return {"rests on": speech.based_on(n, clusters, row.text("cluster"))}
 
 
 def _ran(row: Row) -> dict[str, str]:
