@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 import pandas as pd
 
 from evalci_accessor.plot import _words
-from evalci_accessor.report._cells import CROSSED, count, number, p_is, pvalue, ratio
+from evalci_accessor.report._cells import CROSSED, count, p_is, pvalue, ratio
 from evalci_accessor.report._report import Report
-from evalci_accessor.report._rows import N_ITEMS, Row, pair_rows, rows, score_rows
+from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows
 from evalci_accessor.report._sentence import correction, weighing
 from evalci_accessor.report._sources import Source
 
@@ -198,7 +198,7 @@ def _clustering(report: Report) -> list[Block]:
     found = rows(report.clustering, report.keys)
     columns: list[Column] = [
         ("Clustering", lambda r: r.text("cluster")),
-        (f"ICC [{_level(report)}interval]", _icc),
+        (f"ICC [{_level(report)}interval]", icc),
         ("Design effect", lambda r: ratio(r.number("design_effect"))),
         ("Effective scores", lambda r: f"{r.number('n_eff'):,.1f}" if r.known("n_eff") else "not known"),
         ("Clusters", lambda r: count(r.number("n_clusters"))),
@@ -228,13 +228,6 @@ def _clustering(report: Report) -> list[Block]:
 def _beside(what: str, honest: pd.DataFrame, naive: pd.DataFrame) -> str:
     own, other = (_words.few([*frame["method"]]) for frame in (honest, naive))
     return f"Intervals of the {what}, with the clusters ({own}) and without ({other})"
-
-
-def _icc(row: Row) -> str:
-    if not row.known("icc"):
-        return "not known"
-    limits = f" [{number(row.number('icc_low'))}, {number(row.number('icc_high'))}]" if row.known("icc_low") else ""
-    return f"{number(row.number('icc'))}{limits}"
 
 
 def _sizes(row: Row) -> str:

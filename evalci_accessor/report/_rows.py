@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from evalci_accessor.plot._frame import MINUS, called, words
+from evalci_accessor.report._cells import number
 from evalci_accessor.report._report import Report, pair_keys
 
 _PAIR, N_ITEMS = "\0pair", "\0items"  # no column of a result is called so
@@ -70,6 +71,14 @@ def rests(report: Report, row: Row) -> str:
     """What the score of a row rests on."""
     n_items = row.number(N_ITEMS) if row.known(N_ITEMS) else None
     return report.speech.based_on(row.number("n"), row.number("n_clusters"), row.text("cluster"), n_items=n_items)
+
+
+def icc(row: Row) -> str:
+    """The intracluster correlation with its limits."""
+    if not row.known("icc"):
+        return "not known"
+    limits = f" [{number(row.number('icc_low'))}, {number(row.number('icc_high'))}]" if row.known("icc_low") else ""
+    return f"{number(row.number('icc'))}{limits}"
 
 
 def pair_rows(comparison: pd.DataFrame, *, apart: bool = False) -> list[Row]:
