@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import time
 from pathlib import Path
 
 import browser
@@ -50,7 +51,7 @@ def axe(tmp_path_factory):
     if shutil.which("npm") is None:
         _skip("axe-core comes from npm, which is not installed; or set EVALCI_AXE", "EVALCI_REQUIRE_ALL_DEPS")
     packed = subprocess.run(
-        ["npm", "pack", AXE, "--silent"], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        ["npm", "pack", AXE, "--silent"], cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )  # fmt: skip
     if packed.returncode:
         _skip(f"npm pack {AXE} failed: {packed.stderr.strip()[-200:]}; or set EVALCI_AXE", "EVALCI_REQUIRE_ALL_DEPS")
@@ -88,6 +89,26 @@ def made(request, tmp_path_factory):
     report = PAGES[request.param]()
     report.to_html(path)
     return report, path
+
+
+def test_a_browser_that_hangs_fails_once_and_leaves_nothing(tmp_path, monkeypatch):
+    """It is ended with all that it began, its last words are told, and no later call waits."""
+    program, child = tmp_path / "chromium", tmp_path / "child"
+    program.write_text(f"#!/bin/sh\nsleep 300 &\necho $! > {child}\necho no display >&2\nwait\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(browser, "PATIENCE", 1.0)
+    with pytest.raises(RuntimeError, match=r"has not answered for 1 seconds, so it was ended; it said: no display"):
+        browser.Browser(str(program))
+    status = Path(f"/proc/{child.read_text().strip()}/stat")
+    for _ in range(100):
+        if not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z":
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail("its child is still there")
+    program.write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(RuntimeError, match="Chromium is gone"):
+        browser.Browser(str(program))
 
 
 OVERFLOWS = """[...document.querySelectorAll('main *')].filter(e => {
