@@ -160,7 +160,7 @@ class SeriesPlots:
         self,
         factor: Spec,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         sample: Spec | None = None,
         by: Specs | None = None,

@@ -27,7 +27,7 @@ def report(
     pair_list: Any, unmatched: Unmatched, nan_policy: NanPolicy, options: ReportOptions, wording: Wording,
 ) -> Report:  # fmt: skip
     """All results in one place, as the accessor's method of that name."""
-    check(factor, pair_list, baseline, options, wording)
+    check(cluster, factor, pair_list, baseline, options, wording)
     if factor is not None and item is None:
         raise MethodError(
             "factor= names systems to compare, and item= must name what pairs their scores, the same for all of them. For scores "

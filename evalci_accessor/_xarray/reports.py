@@ -29,7 +29,7 @@ def report(
     pair_list: Any, unmatched: Unmatched, nan_policy: NanPolicy, options: ReportOptions, wording: Wording,
 ) -> Report:  # fmt: skip
     """All results in one place, as the accessor's method of that name."""
-    check(factor, pair_list, baseline, options, wording)
+    check(cluster, factor, pair_list, baseline, options, wording)
     parts = None
     if factor is not None:
         parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True, weights=weights)

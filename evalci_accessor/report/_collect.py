@@ -89,8 +89,10 @@ def _counted(items: Items) -> Counted:
     return Counted(n_items=n_items.tolist(), shares=None if even else 1.0 / np.maximum(items.per_entry, 1))
 
 
-def check(factor: Any, pairs: Any, baseline: Any, options: ReportOptions, wording: Wording) -> None:
+def check(cluster: Any, factor: Any, pairs: Any, baseline: Any, options: ReportOptions, wording: Wording) -> None:
     """Refuse what does not go together, before anything is computed."""
+    if cluster is None:
+        raise MethodError("cluster= is None: name what the items share, or their own id if they really share nothing.")
     if factor is None:
         refuse_without_factor(None, pairs, baseline, None)
         if options.margin is not None or options.claim is not None:
