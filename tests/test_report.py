@@ -90,14 +90,19 @@ def compared(data, cluster, pairing, options):
 
 
 def test_results_are_those_of_the_methods(case):
+    results_are_those_of_the_methods(case)
+
+
+def results_are_those_of_the_methods(case):
     data, cluster, keys, pairing, options, made = case
+    graded, options = is_graded(options), without(options, "graded")
     weights = pairing.get("weights")
     rates = quiet(lambda: data.evalci.cluster_ci(cluster, by=keys, weights=weights, **options))
     pd.testing.assert_frame_equal(made.rates, rates)
-    scan = quiet(lambda: data.evalci.design_effect(cluster, by=keys, weights=weights, **without(options, "rng")))
+    scan = quiet(lambda: data.evalci.design_effect(cluster, by=keys, weights=weights, **without(options, "rng", "n_resamples")))
     pd.testing.assert_frame_equal(made.clustering, scan)
-    if options.get("score") != "latency_s":
-        naive = data.evalci.proportion_ci(by=keys, weights=weights, **without(options, "rng"))
+    if not graded:
+        naive = data.evalci.proportion_ci(by=keys, weights=weights, **without(options, "rng", "n_resamples"))
         pd.testing.assert_frame_equal(made.naive, naive)
     if not pairing:
         assert made.comparison is None
@@ -120,6 +125,10 @@ def test_naive_scores_beyond_one_have_students_interval(rag):
         assert (row.ci_low, row.ci_high) == pytest.approx((own.mean() - half, own.mean() + half), rel=1e-9)
 
 
+def is_graded(options):
+    return options.get("graded", options.get("score") == "latency_s")
+
+
 def said(value, percent, signed=False):
     """A number as the report must print it."""
     text = f"{100 * value:.1f}" if percent else f"{value:.4g}"
@@ -136,8 +145,12 @@ def limits(row, percent, signed=False):
 
 
 def test_printed_numbers_are_the_methods(case):
+    printed_numbers_are_the_methods(case)
+
+
+def printed_numbers_are_the_methods(case):
     made = case[-1]
-    page, percent = Page(made.to_html()), case[4].get("score") != "latency_s"
+    page, percent = Page(made.to_html()), not is_graded(case[4])
     unit = " %" if percent else ""
     cells = page.table("Mean of")
     items = ["80"] if "sample" in case[3] else []
@@ -172,7 +185,8 @@ def test_printed_numbers_are_the_methods(case):
         else:
             assert "Only first, only second passed" not in shown
         if "margin" in r:
-            assert shown["Verdict"].startswith(f"{r['verdict']}, p = ")
+            p = said_p(r["pvalue_verdict"])
+            assert shown["Verdict"] == f"{r['verdict']}, p {p if p.startswith('<') else f'= {p}'}"
             assert shown["Claim and margin"] == f"{r['claim']}, {said(r['margin'], percent)}"
         else:
             name = "p (holm)" if len(made.comparison) > 1 else "p"
@@ -192,6 +206,10 @@ def test_printed_numbers_are_the_methods(case):
 
 
 def test_markdown_and_html_say_the_same(case):
+    says_the_same_in_markdown(case)
+
+
+def says_the_same_in_markdown(case):
     made = case[-1]
     page, text = Page(made.to_html()), made.to_markdown()
     plain = re.sub(r"\\(.)", r"\1", text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
@@ -204,7 +222,11 @@ def test_markdown_and_html_say_the_same(case):
 
 
 def test_sentence_holds_the_four_numbers_and_the_counts(case):
-    made, percent = case[-1], case[4].get("score") != "latency_s"
+    sentence_holds_the_numbers(case)
+
+
+def sentence_holds_the_numbers(case):
+    made, percent = case[-1], not is_graded(case[4])
     words = made.sentence
     unit = " %" if percent else ""
     level = f"{100 * case[4].get('confidence_level', 0.95):.0f} % interval "
@@ -223,6 +245,10 @@ def test_sentence_holds_the_four_numbers_and_the_counts(case):
 
 
 def test_dict_survives_json_and_holds_every_number(case):
+    dict_holds_every_number(case)
+
+
+def dict_holds_every_number(case):
     made = case[-1]
     found = made.to_dict()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
@@ -309,6 +335,52 @@ def test_systems_of_a_cube_may_be_named_by_a_coordinate(cube):
     found = runs.evalci.report("doc_id", factor="model", rng=1).to_dict()
     assert [one["keys"] for one in found["systems"]] == [{"model": name} for name in ("atlas", "boreal", "cascade")]
     assert found["comparisons"][0]["keys"] == {"model_a": "boreal", "model_b": "cascade"}
+
+
+@st.composite
+def any_results(draw):
+    """A frame of two or three systems, and how to report on it: graded or not, weighted or not, one clustering or two."""
+    seed, n_docs, n_systems = draw(st.integers(0, 10**6)), draw(st.integers(5, 9)), draw(st.integers(2, 3))
+    rng = np.random.default_rng(seed)
+    item = np.arange(n_docs * 3)
+    frame = pd.concat(
+        [pd.DataFrame({"model": name, "item": item, "doc": item // 3, "prompt": item % 4}) for name in "ABC"[:n_systems]],
+        ignore_index=True,
+    )
+    graded = draw(st.booleans())
+    rates = rng.beta(1, 1, n_docs)[frame["doc"]]
+    frame["score"] = rng.normal(50, 20, len(frame)) if graded else (rng.random(len(frame)) < rates).astype(int)
+    frame["w"] = rng.integers(1, 5, len(item))[frame["item"]]
+    options = {"rng": 1, "n_resamples": 100, "confidence_level": draw(st.sampled_from([0.8, 0.95]))}
+    pairing = {"factor": "model", "item": "item"} | draw(st.sampled_from([{}, {"weights": "w"}, {"baseline": "A"}]))
+    pairing |= draw(st.sampled_from([{}, {"margin": 10.0 if graded else 0.1}]))
+    cluster = draw(st.sampled_from(["doc", ["doc", "prompt"]]))
+    return frame, cluster, ["model"], pairing, options | ({"score": "score"} if draw(st.booleans()) else {}), graded
+
+
+@given(any_results())
+@settings(max_examples=10)
+def test_all_of_a_report_prints_the_numbers_of_the_methods(drawn):
+    """HTML, Markdown, the sentence and the table of a result, to the last printed digit, whatever the data."""
+    data, cluster, keys, pairing, options, graded = drawn
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pictures, "available", lambda: False)
+        made = quiet(lambda: data.evalci.report(cluster, **pairing, **options))
+        case = (data, cluster, keys, pairing, options | {"graded": graded}, made)
+        results_are_those_of_the_methods(case)
+        printed_numbers_are_the_methods(case)
+        says_the_same_in_markdown(case)
+        sentence_holds_the_numbers(case)
+        dict_holds_every_number(case)
+    rates, pairs = report.table(made.rates).data, report.table(made.comparison).data
+    percent = made.speech.percent
+    assert rates.iloc[:, 0].tolist() == [
+        f"{said(r['estimate'], percent)}{' %' if percent else ''} {limits(r, percent)}" for _, r in made.rates.iterrows()
+    ]
+    assert pairs.iloc[:, 0].tolist() == [
+        f"{said(r['difference'], percent, True)}{' points' if percent else ''} {limits(r, percent, True)}"
+        for _, r in made.comparison.iterrows()
+    ]
 
 
 @given(st.randoms())
@@ -497,7 +569,7 @@ NAMES = st.text(min_size=1, max_size=80).filter(str.strip)
 
 
 @given(st.lists(NAMES, min_size=2, max_size=3, unique_by=lambda name: " ".join(name.split())))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_any_name_stays_text(names):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_pictures, "available", lambda: False)

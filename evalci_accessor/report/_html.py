@@ -24,7 +24,7 @@ _BASE = """
 .evalci-report caption { padding: .3rem 0; text-align: left; color: #444; caption-side: top; }
 .evalci-report :is(th, td) { padding: .35rem .6rem; border-bottom: 1px solid #ccc; text-align: left; vertical-align: top;
   background: none; color: inherit; white-space: normal; font-variant-numeric: tabular-nums; }
-.evalci-report :is(thead, tbody) th { min-width: 7em; }
+.evalci-report :is(thead, tbody) th { min-width: 7.7em; }
 .evalci-report thead th { border-bottom: 2px solid #1a1a1a; vertical-align: bottom; }
 .evalci-report .limits { white-space: nowrap; }
 .evalci-report figure { margin: 0 0 1.2rem; }
