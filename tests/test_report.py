@@ -187,7 +187,7 @@ def printed_numbers_are_the_methods(case):
         if "margin" in r:
             p = said_p(r["pvalue_verdict"])
             assert shown["Verdict"] == f"{r['verdict']}, p {p if p.startswith('<') else f'= {p}'}"
-            assert shown["Claim and margin"] == f"{r['claim']}, {said(r['margin'], percent)}"
+            assert shown["Claim and margin"] == f"{r['claim']}, {said(r['margin'], percent)}{points}"
         else:
             name = "p (holm)" if len(made.comparison) > 1 else "p"
             assert shown[name] == said_p(r["pvalue_adj"])
@@ -241,6 +241,8 @@ def sentence_holds_the_numbers(case):
     for _, r in (made.rates.iloc[:0] if made.comparison is None else made.comparison).iterrows():
         if not np.isnan(r["only_a"]):
             assert f"only {r['model_a']} passed {r['only_a']:.0f}, only {r['model_b']} passed {r['only_b']:.0f}" in words
+    ran = [made.rates["method"], *([] if made.comparison is None else [made.comparison["method"]])]
+    assert f"Method {', '.join(dict.fromkeys(pd.concat(ran)))}, evalci-accessor" in words  # not those of independent items
     assert all(name in words for name in KNOWN)
 
 

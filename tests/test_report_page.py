@@ -134,15 +134,21 @@ def test_page_fits_is_silent_and_asks_for_nothing(chromium, made, width):
     assert chromium.evaluate("document.scripts.length + document.images.length") == 0
 
 
+DARK = """<style>body { margin: 0; background: #111; color: #eee; color-scheme: dark; } .host table { color: #ddd; }
+.host tbody tr:nth-child(odd) { background: #222; } .host tbody tr:nth-child(even) { background: #181818; }
+.host td, .host th { color: #eee; text-align: right; }</style>"""
+
+
 @pytest.mark.parametrize("column", [320, 700, 1100])
-def test_a_notebook_may_be_narrower_than_its_window(chromium, made, tmp_path, column):
+def test_a_notebook_may_be_narrower_than_its_window_and_dark(chromium, made, tmp_path, column):
     report, path = made[0], tmp_path / "notebook.html"
-    path.write_text(
-        f"<!DOCTYPE html><meta charset=utf-8><body style='margin:0'><main style='width:{column}px'>{report._repr_html_()}</main>",
-        encoding="utf-8",
-    )
+    host = f"{DARK}<main class=host style='width:{column}px'>"
+    path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{host}{report._repr_html_()}</main>", encoding="utf-8")
     chromium.open(path, 1280)
     assert chromium.evaluate(OVERFLOWS.replace("innerWidth", str(column))) == []
+    styles = "new Set([...document.querySelectorAll('table, tr, th, td')].map(e => getComputedStyle(e)).map(s => "
+    shown = chromium.evaluate(f"[...{styles}[s.color, s.backgroundColor, s.textAlign].join(' ')))]")
+    assert shown == ["rgb(26, 26, 26) rgba(0, 0, 0, 0) left"]
 
 
 def test_scripts_in_names_show_as_text(chromium, tmp_path):

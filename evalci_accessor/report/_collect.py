@@ -20,7 +20,7 @@ from evalci_accessor.plot._intervals import in_unit
 from evalci_accessor.report import _sources
 from evalci_accessor.report._cells import Speech, check_nouns
 from evalci_accessor.report._gaps import gaps
-from evalci_accessor.report._report import Finding, Method, Report, pair_keys
+from evalci_accessor.report._report import DIFFERENCES, SCORES, Finding, Method, Report, pair_keys
 from evalci_accessor.stats._validate import FloatArray
 
 T = TypeVar("T")
@@ -166,11 +166,11 @@ def _methods(
 ) -> tuple[Method, ...]:
     """What ran, as the columns of the answers tell."""
     columns: list[tuple[str, pd.DataFrame | None, str, Mapping[str, _sources.About]]] = [
-        ("Intervals of the scores", rates, "method", _sources.RATE),
+        (SCORES, rates, "method", _sources.RATE),
         ("Intervals for independent scores", naive, "method", _sources.NAIVE),
         ("Clustering", clustering, "icc_method", _sources.ICC),
-        ("Intervals of the differences", comparison, "method", _sources.DIFFERENCE),
-        ("Intervals of the differences for independent items", beside, "method", _sources.DIFFERENCE),
+        (DIFFERENCES, comparison, "method", _sources.DIFFERENCE),
+        (f"{DIFFERENCES} for independent items", beside, "method", _sources.DIFFERENCE),
         ("p-values", comparison, "test", _sources.TEST),
         ("Several comparisons", comparison, "correction", _sources.CORRECTION),
         ("Verdict against the margin", comparison, "claim", _sources.VERDICT),

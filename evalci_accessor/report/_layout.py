@@ -146,7 +146,7 @@ def _comparisons(report: Report) -> list[Block]:
     rests: Callable[[Row], str] = lambda r: speech.paired_on(  # noqa: E731
         r.number("n_pairs"), r.number("n_clusters"), r.text("cluster")
     )
-    caption = "Differences, first minus second"
+    caption, unit = "Differences, first minus second", " points" if speech.percent else ""
     columns: list[Column] = [
         (f"Difference [{_level(report)}interval]", lambda r: speech.difference(*_three(r, "difference")))
     ]
@@ -160,7 +160,7 @@ def _comparisons(report: Report) -> list[Block]:
         columns += [
             (
                 "Claim and margin",
-                lambda r: f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}",
+                lambda r: f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}{unit}",
             ),
             ("Verdict", lambda r: f"{r.text('verdict')}, {p_is(r.number('pvalue_verdict'))}"),
         ]

@@ -16,6 +16,8 @@ from evalci_accessor.report._cells import Speech
 from evalci_accessor.report._gaps import Gap
 from evalci_accessor.report._sources import Source
 
+SCORES, DIFFERENCES = "Intervals of the scores", "Intervals of the differences"  # roles of methods
+
 __all__ = ["Finding", "Gap", "Method", "Report", "Source"]
 
 

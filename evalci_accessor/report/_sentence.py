@@ -6,7 +6,7 @@ from itertools import groupby
 
 from evalci_accessor.plot import _words
 from evalci_accessor.report._cells import count, p_is
-from evalci_accessor.report._report import Report
+from evalci_accessor.report._report import DIFFERENCES, SCORES, Report
 from evalci_accessor.report._rows import Row, pair_rows, rests, score_rows
 
 
@@ -16,7 +16,7 @@ def sentence(report: Report) -> str:
     if report.comparison is not None:
         said += _differences(report, pair_rows(report.comparison))
         said += [text for text in (correction(report),) if text]
-    methods = _words.few([one.name for one in report.methods if one.role.startswith("Intervals of the")])
+    methods = _words.few([one.name for one in report.methods if one.role in (SCORES, DIFFERENCES)])
     said.append(f"Method {methods}, evalci-accessor {report.versions['evalci-accessor']}.")
     clusters = report.speech.clusters(str(report.rates["cluster"].iloc[0]))
     left_out = ", ".join(gap.name for gap in report.not_covered)
