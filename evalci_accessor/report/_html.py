@@ -26,7 +26,7 @@ _BASE = """
 .evalci-report :is(th, td) { padding: .35rem .6rem; border-bottom: 1px solid #ccc; text-align: left; vertical-align: top;
   white-space: normal; font-variant-numeric: tabular-nums; }
 .evalci-report :is(table, thead, tbody, tr, th, td) { background: none !important; color: inherit !important; }
-.evalci-report :is(thead, tbody) th { min-width: 7.7em; }
+.evalci-report :is(thead, tbody) th { min-width: 7em; }
 .evalci-report thead th { border-bottom: 2px solid #1a1a1a; vertical-align: bottom; }
 .evalci-report .limits { white-space: nowrap; }
 .evalci-report figure { margin: 0 0 1.2rem; }

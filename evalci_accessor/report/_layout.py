@@ -197,7 +197,7 @@ def _clustering(report: Report) -> list[Block]:
     speech = report.speech
     found = rows(report.clustering, report.keys)
     columns: list[Column] = [
-        ("Clustering", lambda r: r.text("cluster")),
+        ("Cluster", lambda r: r.text("cluster")),
         (f"ICC [{_level(report)}interval]", icc),
         ("Design effect", lambda r: ratio(r.number("design_effect"))),
         ("Effective scores", lambda r: f"{r.number('n_eff'):,.1f}" if r.known("n_eff") else "not known"),
