@@ -106,10 +106,10 @@ class ReportOptions:
         )  # fmt: skip
 
     def compare(self, *, clustered: bool) -> CompareOptions:
-        """Those of `compare`; without clusters its default method."""
+        """Those of `compare`; without clusters its default method, and p-values of the intervals as with them."""
         return CompareOptions(
             method=self.diff_method if clustered else "auto", correction=self.correction, confidence_level=self.confidence_level,
-            n_resamples=self.n_resamples, rng=self.rng,
+            n_resamples=self.n_resamples, rng=self.rng, test="auto" if clustered else "interval",
         )  # fmt: skip
 
     def diff(self, *, clustered: bool) -> DiffOptions:

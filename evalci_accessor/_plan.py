@@ -293,6 +293,11 @@ def _differences(pilot: Pilot, at: Point) -> Row:
         return {"std_dev": pilot.std_dev} | _correlations(pilot, at)
     difference = at["difference"] or 0.0
     if abs(difference) >= pilot.disagreement:
+        if 1 <= abs(difference) < 100:
+            raise PilotError(
+                f"A difference of {difference:g} is more than rates can have, which lie in [0, 1]. "
+                f"Did you mean {difference / 100:g}?"
+            )
         raise PilotError(
             f"A difference of {difference:g} cannot be planned from a pilot in which the systems disagree on "
             f"{pilot.disagreement:.3g} of the items: they differ only where they disagree. Plan for a smaller difference, or "

@@ -176,7 +176,7 @@ def _divided(name: str, ids: Codes, slot: IntArray, *, numbered: bool) -> Divide
     rows = np.bincount(slot)
     value, held = ranked(ids.codes, ids.size)
     size, several = len(held), rows > 1
-    if size < 2 or 2 * size > len(slot):
+    if size < 2 or 2 * size > len(slot) or not several.any():
         return None
     cell, cells = ranked(slot * size + value, len(rows) * size)
     count, item = np.bincount(cell), cells // size

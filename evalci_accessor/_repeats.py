@@ -91,6 +91,8 @@ class Items:
     words : callable
         The same in words, as "'q7' in model='A'".
     naming : Naming
+    per_entry : ndarray of int, shape (entries,)
+        Samples of the item of each entry, in their order; 0 for one that does not count.
     pooled : str
         In words, that samples of several systems seem to count as those of one; empty if not.
     """
@@ -103,6 +105,7 @@ class Items:
     label: Callable[[int], Any]
     words: Callable[[int], str]
     naming: Naming
+    per_entry: IntArray
     pooled: str = ""
 
     @property
@@ -162,8 +165,11 @@ def gather(
         _warn_missing(entries.groups[missing], len(np.setdiff1d(entries.items[missing], kept.items)), naming)
     if weights is not None:
         weights = one_weight(weights if keep is None else weights[keep], slot, len(present))[0]
+    n = np.bincount(slot, minlength=len(present))
+    per_entry = np.zeros(len(entries.scores), dtype=np.int64)
+    per_entry[slice(None) if keep is None else keep] = n[slot]
     return Items(
-        groups=present // size, n=np.bincount(slot, minlength=len(present)),
+        groups=present // size, n=n, per_entry=per_entry,
         scores=kept.scores[np.argsort(slot, kind="stable")], clusterings=own, weights=weights,
         label=lambda i: label_of(int(present[i])), words=words, naming=naming, pooled=pooled_words(kept, slot, naming),
     )  # fmt: skip
@@ -233,8 +239,8 @@ def _one_cluster(
         return f"{words(int(slot[i]))} in {' and '.join(map(repr, labels))}"
 
     local = (
-        "If each cluster numbers its items anew, so that these are different items with one id, pass nested=True: ids then count "
-        "within their cluster."
+        "If each cluster numbers its items anew, so that these are different items with one id, pass nested=True or "
+        f"item={[one.name, *naming.item]!r}: ids then count within their cluster."
         if alone
         else f"If an item under each value of {one.name!r} is an item of its own, say so: item={[*naming.item, one.name]!r}."
     )

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-PATIENCE = 60.0  # seconds for one answer
+PATIENCE = 120.0  # seconds for one answer; a busy machine is slow
 
 
 def find() -> str | None:
@@ -28,7 +30,9 @@ class Browser:
     """One Chromium with one tab. Messages of the tab are kept in ``events``."""
 
     def __init__(self, program: str) -> None:
+        self._dead = ""
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._log = Path(self._home.name) / "stderr.txt"
         to_it, self._out = os.pipe()
         self._in, from_it = os.pipe()
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 100) for fd in (to_it, from_it)]
@@ -42,39 +46,60 @@ class Browser:
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
 
-        self._process = subprocess.Popen(
-            [program, *flags, "about:blank"], preexec_fn=take_pipes, pass_fds=(3, 4), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [program, *flags, "about:blank"], preexec_fn=take_pipes, pass_fds=(3, 4), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=log, start_new_session=True,
+            )  # fmt: skip
         for fd in (*high, to_it, from_it):
             os.close(fd)
         self._number, self._rest, self._session = 0, b"", None
         self.events: list[dict[str, Any]] = []
-        target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.send(f"{domain}.enable")
+        try:
+            target = self.send("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self.send(f"{domain}.enable")
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
-        """End it."""
+        """End it, and the processes that it began."""
         try:
             self._session = None
             self.send("Browser.close")
             self._process.wait(20)
-        except (OSError, TimeoutError, subprocess.TimeoutExpired):
-            self._process.kill()
-            self._process.wait(20)
+        except (OSError, RuntimeError, subprocess.TimeoutExpired):
+            self._kill()
         os.close(self._out)
         os.close(self._in)
         self._home.cleanup()
 
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # it leads a session of its own
+        self._process.wait(20)
+
+    def _give_up(self, why: str) -> NoReturn:
+        """No later test waits for a browser that does not answer."""
+        self._kill()
+        said = self._log.read_text(errors="replace").strip()[-500:]
+        self._dead = f"Chromium {why}, so it was ended{f'; it said: {said}' if said else ''}"
+        raise RuntimeError(self._dead)
+
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         """A command and its answer."""
+        if self._dead:
+            raise RuntimeError(self._dead)
         self._number += 1
         message = {"id": self._number, "method": method, "params": params}
         if self._session is not None:
             message["sessionId"] = self._session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
+        try:
+            os.write(self._out, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            self._give_up("is gone")
         while True:
             answer = self._read()
             if answer.get("id") == self._number:
@@ -87,9 +112,11 @@ class Browser:
         end = time.monotonic() + PATIENCE
         while b"\0" not in self._rest:
             ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
-            part = os.read(self._in, 1 << 20) if ready else b""
+            if not ready:
+                self._give_up(f"has not answered for {PATIENCE:.0f} seconds")
+            part = os.read(self._in, 1 << 20)
             if not part:
-                raise TimeoutError("Chromium does not answer")
+                self._give_up("is gone")
             self._rest += part
         message, _, self._rest = self._rest.partition(b"\0")
         return json.loads(message)

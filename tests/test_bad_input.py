@@ -21,6 +21,7 @@ from evalci_accessor.exceptions import (
     MissingClusterError,
     MissingScoreError,
     MissingScoreWarning,
+    PilotError,
     ScoreError,
     ScoreRangeError,
     ScoreTypeError,
@@ -530,3 +531,30 @@ def test_errors_leave_the_frame_alone():
     with pytest.raises(MissingScoreError):
         frame.evalci.cluster_ci("cluster")
     pd.testing.assert_frame_equal(frame, before)
+
+
+WITHOUT_ITEM = {
+    "diff_ci": {}, "mcnemar": {}, "compare": {}, "power": {"difference": 0.1}, "mde": {}, "pass_at_k": {}, "pass_hat_k": {},
+    "best_of_k": {}, "variance_components": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", WITHOUT_ITEM)
+def test_without_an_item_the_error_says_what_it_is(rag, method):
+    first = {"variance_components": (), "pass_at_k": (1,), "pass_hat_k": (1,), "best_of_k": (1,)}.get(method, ("model",))
+    for data in (rag, rag.set_index(["model", "item", "doc_id"])["score"]):
+        with pytest.raises(MethodError, match=r"item= is missing: (the column that|what) tells the (questions|items) apart"):
+            getattr(data.evalci, method)(*first, **WITHOUT_ITEM[method])
+
+
+def test_scores_in_several_columns_are_told_to_melt(rag):
+    wide = rag.assign(s0=rag["score"], s1=1 - rag["score"])
+    with pytest.raises(MethodError, match=r"df\.melt\(id_vars=\[\.\.\.\], value_vars=\['s0', 's1'\].*with sample='sample'"):
+        wide.evalci.pass_at_k(1, item="item", score=["s0", "s1"])
+    with pytest.raises(MethodError, match=r"got list\. Turn a list of ids"):
+        wide.evalci.cluster_ci("doc_id", score=[1, 0])
+
+
+def test_points_given_for_a_difference_of_rates_are_told(rag):
+    with pytest.raises(PilotError, match=r"which lie in \[0, 1\]\. Did you mean 0\.03\?"):
+        rag.evalci.power("model", item="item", cluster="doc_id", difference=3, n_clusters=40, pairs=[("atlas", "boreal")])

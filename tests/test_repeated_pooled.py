@@ -360,3 +360,12 @@ def test_a_dim_of_samples_that_nobody_named():
             pytest.warns(SharedKeyWarning, match="repeats of an item go in sample="),
         ):
             one.evalci.pass_at_k(2, item=["item", "sample"])
+
+
+def test_a_column_of_groups_without_repeats_divides_nothing():
+    """Copies in one group only: the source of each group's rows is the same, and no item of the others has two."""
+    rows = rows_of(n=1, systems=("a", "b", "c"))
+    again = rows[rows["model"] == "a"].head(10)
+    both = pd.concat([rows, again], ignore_index=True).drop(columns="sample")
+    source = both["model"].map({"a": "one", "b": "one", "c": "two"})
+    assert told(both.assign(source=source), by="model") == ""

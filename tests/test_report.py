@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import json
 import re
+import threading
 import typing
 import warnings
 
@@ -34,6 +35,17 @@ def few():
     return frame[frame["doc_id"].isin(["doc-00", "doc-01", "doc-02"])].assign(score=1.0)
 
 
+def weighted():
+    return datasets.load_rag_eval().assign(w=lambda d: 1 + d["item"] % 3)
+
+
+def uneven():
+    """Items with one, two or four samples, the same for both systems; those with one are hard."""
+    frame = datasets.load_code_eval()
+    kept = frame[frame["sample"] < np.array([1, 2, 4])[frame["item"] % 3]]
+    return kept.assign(score=kept["score"].where(kept["item"] % 3 > 0, 0))
+
+
 # Data, clusters, what the rates are by, and options of the comparison and of all.
 CASES = {
     "compare": (datasets.load_rag_eval, "doc_id", ["model"], {"factor": "model", "item": "item"}, {"rng": 3}),
@@ -47,6 +59,7 @@ CASES = {
         datasets.load_rag_eval, ["doc_id", "template_id"], ["model"], {"factor": "model", "item": "item"}, {"rng": 3},
     ),
     "samples": (datasets.load_code_eval, "repo_id", ["model"], {"factor": "model", "item": "item", "sample": "sample"}, {"rng": 3}),
+    "weights": (weighted, "doc_id", ["model"], {"factor": "model", "item": "item", "weights": "w"}, {"rng": 3}),
     "few": (few, "doc_id", ["model"], {"factor": "model", "item": "item"}, {"rng": 3, "confidence_level": 0.9}),
 }  # fmt: skip
 
@@ -77,18 +90,26 @@ def compared(data, cluster, pairing, options):
 
 
 def test_results_are_those_of_the_methods(case):
+    results_are_those_of_the_methods(case)
+
+
+def results_are_those_of_the_methods(case):
     data, cluster, keys, pairing, options, made = case
-    pd.testing.assert_frame_equal(made.rates, quiet(lambda: data.evalci.cluster_ci(cluster, by=keys, **options)))
-    scan = quiet(lambda: data.evalci.design_effect(cluster, by=keys, **without(options, "rng")))
+    graded, options = is_graded(options), without(options, "graded")
+    weights = pairing.get("weights")
+    rates = quiet(lambda: data.evalci.cluster_ci(cluster, by=keys, weights=weights, **options))
+    pd.testing.assert_frame_equal(made.rates, rates)
+    scan = quiet(lambda: data.evalci.design_effect(cluster, by=keys, weights=weights, **without(options, "rng", "n_resamples")))
     pd.testing.assert_frame_equal(made.clustering, scan)
-    if options.get("score") != "latency_s":
-        pd.testing.assert_frame_equal(made.naive, data.evalci.proportion_ci(by=keys, **without(options, "rng")))
+    if not graded:
+        naive = data.evalci.proportion_ci(by=keys, weights=weights, **without(options, "rng", "n_resamples"))
+        pd.testing.assert_frame_equal(made.naive, naive)
     if not pairing:
         assert made.comparison is None
         assert made.naive_comparison is None
         return
     pd.testing.assert_frame_equal(made.comparison, compared(data, cluster, pairing, options))
-    naive = compared(data, None, pairing, options)
+    naive = compared(data, None, pairing, options | ({} if "margin" in pairing else {"test": "interval"}))
     sides = ["half", "model_a", "model_b"] if "by" in pairing else ["model_a", "model_b"]
     aligned = made.comparison[sides].merge(naive, on=sides, how="left", validate="1:1")
     pd.testing.assert_frame_equal(made.naive_comparison, aligned)
@@ -104,6 +125,10 @@ def test_naive_scores_beyond_one_have_students_interval(rag):
         assert (row.ci_low, row.ci_high) == pytest.approx((own.mean() - half, own.mean() + half), rel=1e-9)
 
 
+def is_graded(options):
+    return options.get("graded", options.get("score") == "latency_s")
+
+
 def said(value, percent, signed=False):
     """A number as the report must print it."""
     text = f"{100 * value:.1f}" if percent else f"{value:.4g}"
@@ -111,17 +136,26 @@ def said(value, percent, signed=False):
     return ("+" if signed and float(text) > 0 else "") + text.replace("-", MINUS)
 
 
+def said_p(p):
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
 def limits(row, percent, signed=False):
     return f"[{said(row['ci_low'], percent, signed)}, {said(row['ci_high'], percent, signed)}]"
 
 
 def test_printed_numbers_are_the_methods(case):
+    printed_numbers_are_the_methods(case)
+
+
+def printed_numbers_are_the_methods(case):
     made = case[-1]
-    page, percent = Page(made.to_html()), case[4].get("score") != "latency_s"
+    page, percent = Page(made.to_html()), not is_graded(case[4])
     unit = " %" if percent else ""
     cells = page.table("Mean of")
+    items = ["80"] if "sample" in case[3] else []
     assert [row[1:] for row in cells[1:]] == [
-        [f"{said(r['estimate'], percent)}{unit} {limits(r, percent)}", f"{r['n']:,}", f"{r['n_clusters']:,}"]
+        [f"{said(r['estimate'], percent)}{unit} {limits(r, percent)}", *items, f"{r['n']:,}", f"{r['n_clusters']:,}"]
         for _, r in made.rates.iterrows()
     ]
     ignored = page.table("Intervals of the scores")[1:]
@@ -151,15 +185,31 @@ def test_printed_numbers_are_the_methods(case):
         else:
             assert "Only first, only second passed" not in shown
         if "margin" in r:
-            assert shown["Verdict"].startswith(f"{r['verdict']}, p = ")
-            assert shown["Claim and margin"] == f"{r['claim']}, {said(r['margin'], percent)}"
+            p = said_p(r["pvalue_verdict"])
+            assert shown["Verdict"] == f"{r['verdict']}, p {p if p.startswith('<') else f'= {p}'}"
+            assert shown["Claim and margin"] == f"{r['claim']}, {said(r['margin'], percent)}{points}"
         else:
-            p = r["pvalue_adj"]
-            assert shown["p (holm)"] == ("< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0"))
-        assert shown["Rests on"].startswith(f"{r['n_pairs']:,} items in {r['n_clusters']:,} clusters of ")
+            name = "p (holm)" if len(made.comparison) > 1 else "p"
+            assert shown[name] == said_p(r["pvalue_adj"])
+        least = "at least " if isinstance(case[1], list) else ""
+        assert shown["Rests on"].startswith(f"{r['n_pairs']:,} items in {least}{r['n_clusters']:,} clusters of ")
+        if "simultaneous_low" in r and len(made.comparison) > 1:
+            both = {"ci_low": r["simultaneous_low"], "ci_high": r["simultaneous_high"]}
+            assert shown["Interval for all pairs together"] == limits(both, percent, True)
+    beside = page.table("Intervals of the differences")
+    for row, (_, own), (_, other) in zip(
+        beside[1:], made.comparison.iterrows(), made.naive_comparison.iterrows(), strict=True
+    ):
+        assert row[1:3] == [limits(own, percent, True), limits(other, percent, True)]
+        if "margin" not in own:
+            assert row[3:] == [said_p(own["pvalue_adj"]), said_p(other["pvalue_adj"])]
 
 
 def test_markdown_and_html_say_the_same(case):
+    says_the_same_in_markdown(case)
+
+
+def says_the_same_in_markdown(case):
     made = case[-1]
     page, text = Page(made.to_html()), made.to_markdown()
     plain = re.sub(r"\\(.)", r"\1", text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
@@ -172,7 +222,11 @@ def test_markdown_and_html_say_the_same(case):
 
 
 def test_sentence_holds_the_four_numbers_and_the_counts(case):
-    made, percent = case[-1], case[4].get("score") != "latency_s"
+    sentence_holds_the_numbers(case)
+
+
+def sentence_holds_the_numbers(case):
+    made, percent = case[-1], not is_graded(case[4])
     words = made.sentence
     unit = " %" if percent else ""
     level = f"{100 * case[4].get('confidence_level', 0.95):.0f} % interval "
@@ -181,14 +235,22 @@ def test_sentence_holds_the_four_numbers_and_the_counts(case):
         ends = f"{said(r['ci_low'], percent)} to {said(r['ci_high'], percent)})"
         assert f"{said(r['estimate'], percent)}{unit} (" in words
         assert ends in words
-        assert f"{r['n']:,} {'samples of items' if 'sample' in case[3] else 'items'} in {r['n_clusters']} clusters" in words
+        scores = "samples of 80 items" if "sample" in case[3] else "items" if case[3] else "scores"
+        least = "at least " if isinstance(case[1], list) else ""
+        assert f"{r['n']:,} {scores} in {least}{r['n_clusters']} clusters" in words
     for _, r in (made.rates.iloc[:0] if made.comparison is None else made.comparison).iterrows():
         if not np.isnan(r["only_a"]):
             assert f"only {r['model_a']} passed {r['only_a']:.0f}, only {r['model_b']} passed {r['only_b']:.0f}" in words
+    ran = [made.rates["method"], *([] if made.comparison is None else [made.comparison["method"]])]
+    assert f"Method {', '.join(dict.fromkeys(pd.concat(ran)))}, evalci-accessor" in words  # not those of independent items
     assert all(name in words for name in KNOWN)
 
 
 def test_dict_survives_json_and_holds_every_number(case):
+    dict_holds_every_number(case)
+
+
+def dict_holds_every_number(case):
     made = case[-1]
     found = made.to_dict()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
@@ -275,6 +337,52 @@ def test_systems_of_a_cube_may_be_named_by_a_coordinate(cube):
     found = runs.evalci.report("doc_id", factor="model", rng=1).to_dict()
     assert [one["keys"] for one in found["systems"]] == [{"model": name} for name in ("atlas", "boreal", "cascade")]
     assert found["comparisons"][0]["keys"] == {"model_a": "boreal", "model_b": "cascade"}
+
+
+@st.composite
+def any_results(draw):
+    """A frame of two or three systems, and how to report on it: graded or not, weighted or not, one clustering or two."""
+    seed, n_docs, n_systems = draw(st.integers(0, 10**6)), draw(st.integers(5, 9)), draw(st.integers(2, 3))
+    rng = np.random.default_rng(seed)
+    item = np.arange(n_docs * 3)
+    frame = pd.concat(
+        [pd.DataFrame({"model": name, "item": item, "doc": item // 3, "prompt": item % 4}) for name in "ABC"[:n_systems]],
+        ignore_index=True,
+    )
+    graded = draw(st.booleans())
+    rates = rng.beta(1, 1, n_docs)[frame["doc"]]
+    frame["score"] = rng.normal(50, 20, len(frame)) if graded else (rng.random(len(frame)) < rates).astype(int)
+    frame["w"] = rng.integers(1, 5, len(item))[frame["item"]]
+    options = {"rng": 1, "n_resamples": 100, "confidence_level": draw(st.sampled_from([0.8, 0.95]))}
+    pairing = {"factor": "model", "item": "item"} | draw(st.sampled_from([{}, {"weights": "w"}, {"baseline": "A"}]))
+    pairing |= draw(st.sampled_from([{}, {"margin": 10.0 if graded else 0.1}]))
+    cluster = draw(st.sampled_from(["doc", ["doc", "prompt"]]))
+    return frame, cluster, ["model"], pairing, options | ({"score": "score"} if draw(st.booleans()) else {}), graded
+
+
+@given(any_results())
+@settings(max_examples=10)
+def test_all_of_a_report_prints_the_numbers_of_the_methods(drawn):
+    """HTML, Markdown, the sentence and the table of a result, to the last printed digit, whatever the data."""
+    data, cluster, keys, pairing, options, graded = drawn
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pictures, "available", lambda: False)
+        made = quiet(lambda: data.evalci.report(cluster, **pairing, **options))
+        case = (data, cluster, keys, pairing, options | {"graded": graded}, made)
+        results_are_those_of_the_methods(case)
+        printed_numbers_are_the_methods(case)
+        says_the_same_in_markdown(case)
+        sentence_holds_the_numbers(case)
+        dict_holds_every_number(case)
+    rates, pairs = report.table(made.rates).data, report.table(made.comparison).data
+    percent = made.speech.percent
+    assert rates.iloc[:, 0].tolist() == [
+        f"{said(r['estimate'], percent)}{' %' if percent else ''} {limits(r, percent)}" for _, r in made.rates.iterrows()
+    ]
+    assert pairs.iloc[:, 0].tolist() == [
+        f"{said(r['difference'], percent, True)}{' points' if percent else ''} {limits(r, percent, True)}"
+        for _, r in made.comparison.iterrows()
+    ]
 
 
 @given(st.randoms())
@@ -393,7 +501,8 @@ def test_every_method_has_its_words(texts, options):
         assert about.text.endswith(".")
         for source in about.sources:
             assert re.search(r"\(\d{4}\)", source.text)
-            assert re.fullmatch(r"|https://doi\.org/10\.\d{4,}/\S+|https://www\.jstor\.org/stable/\d+", source.url)
+            addresses = r"doi\.org/10\.\d{4,}/\S+|www\.jstor\.org/stable/\d+|pmc\.ncbi\.nlm\.nih\.gov/articles/PMC\d+"
+            assert re.fullmatch(rf"|https://({addresses})", source.url)
 
 
 NASTY = ["<script>alert(1)</script>", "a|b `c` *d* [x](y) & \"q\" 'r' --> ]]>", "</svg></style>\x00 $x$"]
@@ -412,7 +521,7 @@ def harmless(page):
         assert "src" not in attributes
         href = attributes.get("href")
         if href is not None:
-            assert href.startswith("#" if tag == "use" else ("https://doi.org/10.", "https://www.jstor.org/"))
+            assert href.startswith("#" if tag == "use" else ("https://doi.org/10.", "https://www.jstor.org/", "https://pmc.ncbi.nlm.nih.gov/"))
 
 
 def small(names):
@@ -462,7 +571,7 @@ NAMES = st.text(min_size=1, max_size=80).filter(str.strip)
 
 
 @given(st.lists(NAMES, min_size=2, max_size=3, unique_by=lambda name: " ".join(name.split())))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_any_name_stays_text(names):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_pictures, "available", lambda: False)
@@ -487,7 +596,8 @@ def test_without_matplotlib_the_page_says_so(rag, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
-        ({"item": "item"}, ex.MethodError, "item= belongs to a comparison"),
+        ({"baseline": "atlas"}, ex.MethodError, "baseline= belongs to a comparison"),
+        ({"sample": "item"}, ex.MethodError, "name what tells the items apart with item="),
         ({"margin": 0.1}, ex.MethodError, "margin= and claim= belong to a comparison"),
         ({"factor": "model"}, ex.MethodError, "item= must name what pairs their scores"),
         ({"factor": "model", "item": "item", "claim": "superiority"}, ex.MethodError, "give it with margin="),
@@ -520,16 +630,142 @@ def test_options_reach_their_methods(rag):
     assert set(made.comparison["model_b"]) == {"atlas"}
     for frame in (made.rates, made.naive, made.clustering, made.comparison, made.naive_comparison):
         assert set(frame["confidence_level"]) == {0.8}
-    assert made.settings == {"confidence_level": 0.8, "n_resamples": 199, "rng": 4}
+    assert made.settings == {
+        "confidence_level": 0.8, "n_resamples": 199, "rng": 4, "weights": None, "items_count_alike": False,
+    }  # fmt: skip
     assert "80 % interval" in made.sentence
     assert "0.695 [" in Page(made.to_html()).table("Mean of")[1][1]
-    weighted = rag.assign(w=np.where(rag["item"] % 2, 1.0, 3.0)).evalci.report(
-        "doc_id", factor="model", item="item", weights="w", rng=4
-    )
+
+
+def test_weights_are_said(rag):
+    frame = rag.assign(w=np.where(rag["item"] % 2, 1.0, 3.0))
+    made = frame.evalci.report("doc_id", factor="model", item="item", weights="w", rng=4)
     expected = [
         np.average(own["score"], weights=np.where(own["item"] % 2, 1, 3)) for _, own in rag.groupby("model", sort=False)
     ]
-    assert weighted.rates["estimate"].tolist() == pytest.approx(expected)
+    assert made.rates["estimate"].tolist() == pytest.approx(expected)
+    assert "On 200 items in 40 clusters of doc_id (weighted by w), atlas scored" in made.sentence
+    assert "Mean of score (weighted by w)" in made.to_markdown()
+    assert made.to_dict()["settings"]["weights"] == "w"
+
+
+@pytest.mark.parametrize("options", [{"factor": "model"}, {"by": "model"}])
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_items_count_alike_however_many_samples_they_have(options, weights):
+    """So that a difference is that of the scores beside it, and a score is pass@1."""
+    frame = uneven().assign(w=lambda d: 1.0 + d["item"] % 2)
+    made = frame.evalci.report("repo_id", item="item", sample="sample", weights=weights, rng=1, **options)
+    per_item = frame.groupby(["model", "item"])[["score", "w"]].mean().reset_index()
+    expected = [
+        np.average(own["score"], weights=None if weights is None else own["w"])
+        for _, own in per_item.groupby("model", sort=False)
+    ]
+    assert made.rates["estimate"].tolist() == pytest.approx(expected)
+    assert made.rates["estimate"].tolist() != pytest.approx(frame.groupby("model", sort=False)["score"].mean().tolist())
+    pass_at_1 = frame.evalci.pass_at_k(1, item="item", cluster="repo_id", sample="sample", by="model", weights=weights, rng=1)
+    assert made.rates["estimate"].tolist() == pytest.approx(pass_at_1["estimate"].tolist())
+    assert made.n_items == [80, 80]
+    if options.get("factor"):
+        (pair,) = made.to_dict()["comparisons"]
+        assert pair["difference"] == pytest.approx(expected[0] - expected[1])
+    how = "weighted by w" if weights else "counted alike"
+    assert f"samples of 80 items in 20 clusters of repo_id (items {how}, however many samples each has)" in made.sentence
+
+
+def test_samples_of_one_system_are_samples():
+    """Rows of repeated samples are not called items; a cube says the same."""
+    frame, cube = datasets.load_code_eval(), datasets.load_code_eval_cube()
+    made = frame.evalci.report("repo_id", item="item", sample="sample", by="model")
+    assert made.sentence.startswith("On 800 samples of 80 items in 20 clusters of repo_id, atlas scored")
+    assert [one["n_items"] for one in made.to_dict()["systems"]] == [80, 80]
+    for data in (cube, cube["score"]):
+        assert same(data.evalci.report("repo_id", sample="sample").to_dict(), made.to_dict())
+        assert same(data.evalci.report("repo_id", item="item", sample="sample").to_dict(), made.to_dict())
+    unsaid = frame.evalci.report("repo_id", by="model")
+    assert unsaid.sentence.startswith("On 800 scores in 20 clusters of repo_id")
+    pd.testing.assert_frame_equal(unsaid.rates, made.rates)
+    holes = cube.assign(score=cube["score"].where((cube["item"] % 3 > 0) | (cube["sample"] < 2)))
+    rows = holes["score"].to_dataframe().reset_index().dropna()
+    of_cube = holes.evalci.report("repo_id", factor="model", sample="sample", nan_policy="omit", rng=1)
+    of_rows = rows.evalci.report("repo_id", factor="model", item="item", sample="sample", rng=1)
+    assert of_cube.settings["items_count_alike"]
+    for column in ("estimate", "ci_low"):
+        assert of_cube.rates[column].tolist() == pytest.approx(of_rows.rates[column].tolist())
+
+
+def test_items_without_a_factor_are_counted_and_checked():
+    code = datasets.load_code_eval()
+    pooled = code.evalci.report("repo_id", item="item", sample=None)
+    assert [one.kind for one in pooled.warnings] == ["PooledSamplesWarning"]
+    assert pooled.sentence.startswith("On 1,600 samples of 80 items")
+    with pytest.raises(ex.SamplesError, match="have two scores or more"):
+        code.evalci.report("repo_id", item="item", sample="sample")  # of two models
+    local = datasets.load_rag_eval().assign(item=lambda d: d["item"] % 5)
+    with pytest.raises(ex.ClusterError, match=r"item=\['doc_id', 'item'\]"):
+        local.evalci.report("doc_id", item="item", by="model")
+
+
+def test_clusters_of_one_item_change_no_finding(rag):
+    """The p-values beside each other come from the same kind of test, so only the clusters can part them."""
+    made = rag.evalci.report("item", factor="model", item="item", rng=1)
+    assert made.naive_comparison["pvalue"].tolist() == pytest.approx(made.comparison["pvalue"].tolist(), rel=1e-6)
+    assert "Ignoring the clusters would have led to the same findings" in made.to_markdown()
+
+
+def test_several_comparisons_say_what_was_corrected(rag):
+    options = {"factor": "model", "item": "item", "rng": 1, "n_resamples": 199}
+    report_of = lambda **more: rag.evalci.report("doc_id", **(options | more)).sentence  # noqa: E731
+    assert "The p-values are corrected for 3 comparisons (holm); each interval is of its own pair alone." in report_of()
+    assert "Neither the p-values nor the intervals of the 3 comparisons are corrected" in report_of(correction="none")
+    assert "Each of the 3 verdicts is of its own pair alone" in report_of(margin=0.05)
+    assert "correct" not in report_of(pairs=[("atlas", "boreal")])
+
+
+@pytest.mark.parametrize(
+    ("rng", "method", "said"),
+    [
+        (None, "auto", "Nothing was drawn"), (7, "bootstrap_percentile", "199 resamples where a method draws; seed 7."),
+        (None, "bootstrap_percentile", "no seed was given"),
+        (np.random.default_rng(1), "bootstrap_percentile", "drawn from a Generator that was passed in"),
+    ],
+)  # fmt: skip
+def test_randomness_is_told(rng, method, said):
+    data = datasets.load_rag_eval()
+    made = quiet(lambda: data.evalci.report("doc_id", by="model", rng=rng, method=method, n_resamples=199))
+    assert said in made.to_markdown()
+    json.dumps(made.to_dict(), allow_nan=False)
+
+
+def test_each_thread_has_its_own_warnings():
+    """Two reports whose methods run in turns: neither takes the other's warnings, nor mutes those of a third thread."""
+    from evalci_accessor import _warn
+
+    inside, done = threading.Barrier(3, timeout=60), threading.Barrier(3, timeout=60)
+    made = {}
+
+    def run(name, call):
+        with _warn.held() as said:
+            inside.wait()
+            call()
+            done.wait()
+        made[name] = [message for message, _ in said]
+
+    frame = few()
+    calls = {
+        "few": lambda: frame.evalci.report("doc_id", by="model"),
+        "loud": lambda: frame.evalci.cluster_ci("doc_id", by="model"),
+    }
+    threads = [threading.Thread(target=run, args=pair) for pair in calls.items()]
+    for thread in threads:
+        thread.start()
+    inside.wait()  # both hold theirs back
+    with pytest.warns(ex.EvalCIWarning) as own:
+        frame.evalci.cluster_ci("doc_id", by="model")
+    done.wait()
+    for thread in threads:
+        thread.join(60)
+    assert made["few"] == []  # they are part of the report
+    assert made["loud"] == [str(one.message) for one in own] != []
 
 
 @pytest.mark.parametrize("method", ["cluster_ci", "compare", "diff_ci"])

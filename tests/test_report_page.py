@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import time
 from pathlib import Path
 
 import browser
@@ -50,7 +51,7 @@ def axe(tmp_path_factory):
     if shutil.which("npm") is None:
         _skip("axe-core comes from npm, which is not installed; or set EVALCI_AXE", "EVALCI_REQUIRE_ALL_DEPS")
     packed = subprocess.run(
-        ["npm", "pack", AXE, "--silent"], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        ["npm", "pack", AXE, "--silent"], cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )  # fmt: skip
     if packed.returncode:
         _skip(f"npm pack {AXE} failed: {packed.stderr.strip()[-200:]}; or set EVALCI_AXE", "EVALCI_REQUIRE_ALL_DEPS")
@@ -90,6 +91,26 @@ def made(request, tmp_path_factory):
     return report, path
 
 
+def test_a_browser_that_hangs_fails_once_and_leaves_nothing(tmp_path, monkeypatch):
+    """It is ended with all that it began, its last words are told, and no later call waits."""
+    program, child = tmp_path / "chromium", tmp_path / "child"
+    program.write_text(f"#!/bin/sh\nsleep 300 &\necho $! > {child}\necho no display >&2\nwait\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(browser, "PATIENCE", 1.0)
+    with pytest.raises(RuntimeError, match=r"has not answered for 1 seconds, so it was ended; it said: no display"):
+        browser.Browser(str(program))
+    status = Path(f"/proc/{child.read_text().strip()}/stat")
+    for _ in range(100):
+        if not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z":
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail("its child is still there")
+    program.write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(RuntimeError, match="Chromium is gone"):
+        browser.Browser(str(program))
+
+
 OVERFLOWS = """[...document.querySelectorAll('main *')].filter(e => {
   const box = e.getBoundingClientRect();
   return box.width && !e.closest('thead') && !e.closest('svg') && (box.right > innerWidth + 0.5 || box.left < -0.5);
@@ -113,15 +134,21 @@ def test_page_fits_is_silent_and_asks_for_nothing(chromium, made, width):
     assert chromium.evaluate("document.scripts.length + document.images.length") == 0
 
 
+DARK = """<style>body { margin: 0; background: #111; color: #eee; color-scheme: dark; } .host table { color: #ddd; }
+.host tbody tr:nth-child(odd) { background: #222; } .host tbody tr:nth-child(even) { background: #181818; }
+.host td, .host th { color: #eee; text-align: right; }</style>"""
+
+
 @pytest.mark.parametrize("column", [320, 700, 1100])
-def test_a_notebook_may_be_narrower_than_its_window(chromium, made, tmp_path, column):
+def test_a_notebook_may_be_narrower_than_its_window_and_dark(chromium, made, tmp_path, column):
     report, path = made[0], tmp_path / "notebook.html"
-    path.write_text(
-        f"<!DOCTYPE html><meta charset=utf-8><body style='margin:0'><main style='width:{column}px'>{report._repr_html_()}</main>",
-        encoding="utf-8",
-    )
+    host = f"{DARK}<main class=host style='width:{column}px'>"
+    path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{host}{report._repr_html_()}</main>", encoding="utf-8")
     chromium.open(path, 1280)
     assert chromium.evaluate(OVERFLOWS.replace("innerWidth", str(column))) == []
+    styles = "new Set([...document.querySelectorAll('table, tr, th, td')].map(e => getComputedStyle(e)).map(s => "
+    shown = chromium.evaluate(f"[...{styles}[s.color, s.backgroundColor, s.textAlign].join(' ')))]")
+    assert shown == ["rgb(26, 26, 26) rgba(0, 0, 0, 0) left"]
 
 
 def test_scripts_in_names_show_as_text(chromium, tmp_path):

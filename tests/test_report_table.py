@@ -42,7 +42,7 @@ def test_a_rate_reads_as_it_would_be_written():
     naive = report.table(result(cluster=""))
     assert naive.data["rests on"].iloc[0] == "6,511 items, taken as independent"
     crossed = report.table(result(cluster="task + prompt"))
-    assert crossed.data["rests on"].iloc[0] == "6,511 items in 27 clusters of task + prompt (the fewest)"
+    assert crossed.data["rests on"].iloc[0] == "6,511 items in at least 27 clusters of task and of prompt"
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,41 @@ def test_results_of_all_methods_and_containers(rag, cube):
     assert rows["rests on"].iloc[0] == "80 items in 20 clusters of repo_id"
 
 
+def test_tests_and_clusterings_have_words_too(rag, cube):
+    pairs = rag.evalci.mcnemar("model", item="item", cluster="doc_id")
+    shown = report.table(pairs, nouns=("questions", "documents")).data
+    assert shown.columns.tolist() == ["difference", "only first, only second", "p", "rests on", "method"]
+    assert shown.index[0] == f"{pairs['model_a'][0]} \N{MINUS SIGN} {pairs['model_b'][0]}"
+    first = pairs.iloc[0]
+    assert shown.iloc[0, :4].tolist() == [
+        f"{100 * first.difference:+.1f} points".replace("-", "\N{MINUS SIGN}"), f"{first.only_a:.0f}, {first.only_b:.0f}",
+        f"{first.pvalue:.3f}".removeprefix("0"), "200 questions in 40 documents",
+    ]  # fmt: skip
+    scan = rag.evalci.design_effect(["doc_id", "template_id"], by="model")
+    shown = report.table(scan).data
+    assert len(shown) == len(scan) == shown.index.nunique()
+    for (_, row), text in zip(scan.iterrows(), shown.itertuples(index=False), strict=True):
+        icc = "not known" if np.isnan(row.icc) else f"{row.icc:.2f} [{row.icc_low:.2f}, {row.icc_high:.2f}]"
+        effective = f"{row.n_eff:,.1f} independent items"
+        assert text[:3] == (icc.replace("-", "\N{MINUS SIGN}"), f"{row.design_effect:.2f}", effective)
+    of_cube = report.table(cube.evalci.mcnemar("model", cluster="doc_id")).data
+    pd.testing.assert_frame_equal(of_cube, report.table(pairs).data)
+    difference = cube.evalci.diff_ci("model", cluster="doc_id", margin=0.02)
+    of_frame = rag.evalci.diff_ci("model", item="item", cluster="doc_id", margin=0.02)
+    pd.testing.assert_frame_equal(report.table(difference).data, report.table(of_frame).data)
+
+
+def test_latex_has_escapes_of_its_own():
+    frame = result(model=["[50%] a_b & c", "{$x$}~^\\#<b>"], ci_low=[-np.inf, -0.25], estimate=[-1.0, 0.5], method="m")
+    text = report.table(frame, caption="100 % of R&D").to_latex(hrules=True)
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert rows[1].startswith(r"{}[50\%] a\_b \& c & $-$1 [$-$$\infty$, 0.8114] & 6,511 items in 27 clusters of task & m")
+    assert rows[2].startswith(r"\{\$x\$\}\textasciitilde{}\textasciicircum{}\textbackslash{}\#\textless{}b\textgreater{} & 0.5 [")
+    assert r"\caption{100 \% of R\&D}" in text
+    assert text.isascii()
+    assert "&amp;" not in text
+
+
 def test_text_is_escaped_and_the_rows_have_headers():
     name = "<script>alert(1)</script>"
     styled = report.table(result(model=[name, "b"], cluster="<i>task</i>", method="<u>m</u>"), caption=name)
@@ -103,13 +138,16 @@ def test_text_is_escaped_and_the_rows_have_headers():
 
 
 def test_errors_say_what_is_wanted(rag):
-    with pytest.raises(ex.ColumnNotFoundError, match=r"report\.table draws a result of cluster_ci.*'estimate'"):
+    with pytest.raises(ex.ColumnNotFoundError, match=r"report\.table takes a result of cluster_ci.*'estimate'"):
         report.table(rag)
     with pytest.raises(ex.MethodError, match=r"report\.table was given a result without rows"):
         report.table(result().iloc[:0])
     with pytest.raises(ex.MethodError, match="nouns= must be two words"):
         report.table(result(), nouns=("items",))
-    with pytest.raises(ex.MethodError, match=r"report\.table draws a result.*got list"):
+    plan = rag.evalci.half_width("doc_id", n_clusters=40, by="model")
+    with pytest.raises(ex.ColumnNotFoundError, match=r"takes a result of .*mcnemar or design_effect.*Not there: 'ci_low'"):
+        report.table(plan)
+    with pytest.raises(ex.MethodError, match=r"report\.table takes a result.*got list"):
         report.table([1])
 
 

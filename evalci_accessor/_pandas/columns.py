@@ -66,6 +66,11 @@ def find(data: Frame, spec: Any, role: str) -> Column:
         return Column(spec, role if name is None else name)
     if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
         way = "Turn a list of ids into an array with numpy.asarray(...)."
+        if role == "score" and isinstance(spec, list) and len(spec) > 1 and pd.Index(spec).isin(columns_of(data)).all():
+            way = (
+                "Scores in several columns, as of repeated samples, go into one first: "
+                f"df.melt(id_vars=[...], value_vars={spec!r}, var_name='sample', value_name='score'), with sample='sample'."
+            )
         if role == "weights":
             way = _BY_KIND if isinstance(spec, dict) else "Turn a list into an array with numpy.asarray(...)."
         raise MethodError(

@@ -20,7 +20,7 @@ class ComponentsFrameMethods:
     def variance_components(
         self,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Spec | None = None,
         sample: Spec | None = None,
         score: Spec = "score",
@@ -153,7 +153,7 @@ class ComponentsSeriesMethods:
     def variance_components(
         self,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Spec | None = None,
         sample: Spec | None = None,
         by: Specs | None = None,

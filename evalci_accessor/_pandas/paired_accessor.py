@@ -35,7 +35,7 @@ class PairedFrameMethods:
         self,
         factor: Spec,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         score: Spec = "score",
         by: Specs | None = None,
@@ -57,8 +57,8 @@ class PairedFrameMethods:
             What tells the systems apart, such as the model: a column, an index level, a Series with the frame's index, or an
             array by position. A difference is the first system of a pair minus the second.
         item : label, array_like or list of these
-            What tells the questions apart, the same for all systems. Where ids are local to something, a list of both, as
-            ``["task", "item"]``.
+            What tells the questions apart, the same for all systems; it has to be named. Where ids are local to something, a
+            list of both, as ``["task", "item"]``.
         cluster : label, array_like or list of these, optional
             What the items share: a document, a task, a template. An item lies in one cluster. A list names crossed clusterings, as
             ``["doc_id", "prompt_id"]``; of nested ones the coarsest counts, which is said.
@@ -181,7 +181,7 @@ class PairedFrameMethods:
         self,
         factor: Spec,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         sample: Spec | None = None,
         score: Spec = "score",
@@ -207,8 +207,8 @@ class PairedFrameMethods:
             What tells the systems apart, such as the model: a column, an index level, a Series with the frame's index, or an
             array by position. A difference is the first system of a pair minus the second.
         item : label, array_like or list of these
-            What tells the questions apart, the same for all systems. Where ids are local to something, a list of both, as
-            ``["task", "item"]``.
+            What tells the questions apart, the same for all systems; it has to be named. Where ids are local to something, a
+            list of both, as ``["task", "item"]``.
         cluster : label, array_like or list of these, optional
             What the items share: a document, a task, a template. An item lies in one cluster. A list names crossed clusterings, as
             ``["doc_id", "prompt_id"]``; of nested ones the coarsest counts, which is said.
@@ -338,7 +338,7 @@ class PairedFrameMethods:
         self,
         factor: Spec,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         sample: Spec | None = None,
         score: Spec = "score",

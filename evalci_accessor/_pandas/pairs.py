@@ -176,7 +176,10 @@ def find_columns(
         )
     items, keys = listed(data, item), listed(data, by)
     if not items:
-        raise MethodError("item= names nothing; name what tells the questions apart, the same for all systems.")
+        raise MethodError(
+            f"item= {'is missing' if item is None else 'names nothing'}: the column that tells the questions apart, the same for "
+            "all systems, so that their scores pair up."
+        )
     clusters = [] if cluster is None else clusterings_of(data, cluster, score)
     joint = None
     if len(clusters) > 1:

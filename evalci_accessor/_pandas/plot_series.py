@@ -161,7 +161,7 @@ class SeriesPlots(SeriesCurves):
         self,
         factor: Spec,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         sample: Spec | None = None,
         by: Specs | None = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,8 @@ from evalci_accessor._pandas.plot_accessor import FramePlots
 from evalci_accessor._pandas.reduce import add_up, read_rows
 from evalci_accessor._plots import given_options, holds_result, need, refuse_options, refuse_other_goal
 from evalci_accessor._typing import NaiveMethod, NanPolicy, RepeatedMeasure, TooFew
-from evalci_accessor.exceptions import EvalCIWarning, MethodError, ScoreRangeError
+from evalci_accessor._warn import held
+from evalci_accessor.exceptions import MethodError, ScoreRangeError
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
 from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
@@ -149,8 +149,7 @@ def naive_intervals(
         raise MethodError(
             "naive= takes a result only where plot.forest is called on one; on scores it is the name of a method."
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvalCIWarning)  # the honest interval said it already
+    with held():  # the honest interval said it already
         try:
             return methods.proportion_ci(
                 data, score=score, by=by, weights=weights, method="wilson" if naive == "auto" else naive,

@@ -69,9 +69,10 @@ def read_items(
     data: Frame, roles: Roles, *, reserved: tuple[str, ...], nested: bool, nan_policy: NanPolicy
 ) -> tuple[Rows, dict[Hashable, pd.Series], Items]:
     """The groups, their keys, and the items with their samples."""
-    items, given = listed(data, roles.item), listed(data, roles.by)
+    items, by = listed(data, roles.item), listed(data, roles.by)
     if not items:
-        raise MethodError("item= names nothing; name what tells the items apart, whose samples repeat.")
+        given = "is missing" if roles.item is None else "names nothing"
+        raise MethodError(f"item= {given}: the column that tells the items apart, of whose samples each has a row.")
     parts = {
         "factor": [],
         "weights": [roles.weights],
@@ -80,10 +81,10 @@ def read_items(
         "sample": listed(data, roles.sample),
         "score": [roles.score],
     }
-    parts["by"] = given
+    parts["by"] = by
     refuse_same_part({part: [name for name in names if isinstance(name, (str, int))] for part, names in parts.items()})
     scores, named = find(data, roles.score, "score"), [find(data, spec, "item") for spec in items]
-    keys = [find(data, spec, "by") for spec in given]
+    keys = [find(data, spec, "by") for spec in by]
     clusters = [] if roles.cluster is None else clusterings_of(data, roles.cluster, roles.score)
     samples = [find(data, spec, "sample") for spec in listed(data, roles.sample)]
     weighing = None if roles.weights is None else find(data, roles.weights, "weights")

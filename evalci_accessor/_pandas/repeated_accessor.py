@@ -24,7 +24,7 @@ class RepeatedFrameMethods:
         self,
         k: Ks,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         sample: Specs | None = None,
         score: Spec = "score",
@@ -47,7 +47,7 @@ class RepeatedFrameMethods:
         k : int or list of int
             How many samples are drawn of an item.
         item : label, array_like or list of these
-            What tells the items apart, whose rows are samples. A list makes a longer id.
+            What tells the items apart, whose rows are samples; it has to be named. A list makes a longer id.
         cluster : label, array_like or list of these, optional
             What the items share: a document, a user. Without one, items are independent. A list names crossed clusterings.
         sample : label, array_like or list of these, optional
@@ -173,7 +173,7 @@ class RepeatedFrameMethods:
         self,
         k: Ks,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         sample: Specs | None = None,
         score: Spec = "score",
@@ -262,7 +262,7 @@ class RepeatedFrameMethods:
         self,
         k: Ks,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         sample: Specs | None = None,
         score: Spec = "score",

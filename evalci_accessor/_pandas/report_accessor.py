@@ -57,9 +57,11 @@ class ReportFrameMethods:
         factor : label or array_like, optional
             What tells the systems apart; with it they are compared, as in `compare`.
         item : label, array_like or list of these, optional
-            What pairs their scores; needed with ``factor``.
+            What tells the items apart; needed with ``factor``, whose systems it pairs. Without it the report speaks of scores,
+            since it cannot know whether several are of one item.
         sample : label or array_like, optional
-            Number of the repeat of an item, as in `compare`.
+            Number of the repeat of an item, as in `compare`. Items count alike then, however many samples each has, so that a
+            difference is that of the scores beside it.
         score, weights
             As in `cluster_ci`.
         by : label, array_like or list of these, optional

@@ -11,11 +11,15 @@ from evalci_accessor._options import ReportOptions, Wording
 from evalci_accessor._pandas import methods, pairs
 from evalci_accessor._pandas.columns import Frame, find, listed
 from evalci_accessor._pandas.plots import naive_intervals
+from evalci_accessor._pandas.repeated import Roles, read_items
 from evalci_accessor._present import ESTIMATE_COLUMNS
+from evalci_accessor._repeats import Items
+from evalci_accessor._scores import weights_to_float
 from evalci_accessor._typing import NanPolicy, Unmatched
+from evalci_accessor._warn import held
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.report import Report
-from evalci_accessor.report._collect import Findings, build, check, unsaid
+from evalci_accessor.report._collect import Findings, build, check
 
 
 def report(
@@ -23,28 +27,40 @@ def report(
     pair_list: Any, unmatched: Unmatched, nan_policy: NanPolicy, options: ReportOptions, wording: Wording,
 ) -> Report:  # fmt: skip
     """All results in one place, as the accessor's method of that name."""
-    check(factor, item, pair_list, baseline, sample, options, wording)
+    check(cluster, factor, pair_list, baseline, options, wording)
     if factor is not None and item is None:
         raise MethodError(
             "factor= names systems to compare, and item= must name what pairs their scores, the same for all of them. For scores "
             "without a comparison name the systems with by=."
         )
+    if sample is not None and item is None:
+        raise MethodError("sample= numbers the repeats of an item; name what tells the items apart with item=.")
     keys = [*listed(data, by), *([] if factor is None else [_key(data, factor)])] or None
-    findings = Findings()
+    findings, counted, each = Findings(), None, weights
+    if item is not None and (factor is None or sample is not None):
+        roles = Roles(item=item, cluster=cluster, sample=sample, score=score, by=keys, weights=weights)
+
+        def read() -> tuple[None, Items]:
+            return None, read_items(data, roles, reserved=(), nested=False, nan_policy=nan_policy)[2]
+
+        _, counted = findings.of_items(read)
+        if counted.shares is not None:
+            given = None if weights is None else find(data, weights, "weights")
+            each = counted.shares * (1.0 if given is None else weights_to_float(given.values, given.name))
     rates = findings.of(
         "cluster_ci",
         lambda: methods.cluster_ci(
-            data, cluster, score=score, by=keys, weights=weights, nan_policy=nan_policy, options=options.rate
+            data, cluster, score=score, by=keys, weights=each, nan_policy=nan_policy, options=options.rate
         ),
     )
     clustering = findings.of(
         "design_effect",
         lambda: methods.design_effect(
-            data, cluster, score=score, by=keys, weights=weights, icc_method="anova",
+            data, cluster, score=score, by=keys, weights=each, icc_method="anova",
             confidence_level=options.confidence_level, nan_policy=nan_policy,
         ),
     )  # fmt: skip
-    naive = naive_intervals(data, score, keys, weights, nan_policy, "auto", options.rate)
+    naive = naive_intervals(data, score, keys, each, nan_policy, "auto", options.rate)
     assert naive is not None
 
     def differences(*, clustered: bool) -> pd.DataFrame:
@@ -61,12 +77,12 @@ def report(
     comparison = beside = None
     if factor is not None:
         comparison = findings.of("compare" if options.margin is None else "diff_ci", lambda: differences(clustered=True))
-        with unsaid():
+        with held():  # the same findings once more
             beside = differences(clustered=False)
     own: list[Hashable] = [name for name in rates.columns if name not in ESTIMATE_COLUMNS]
     return build(
-        find(data, score, "score").name, own, rates, naive, clustering, comparison, beside, findings, options=options,
-        wording=wording, by_sample=sample is not None,
+        find(data, score, "score").name, own, rates, naive, clustering, comparison, beside, findings, counted,
+        options=options, wording=wording, weights=None if weights is None else find(data, weights, "weights").name,
     )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +12,12 @@ from evalci_accessor import plot
 from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
 from evalci_accessor._plots import given_options, holds_result, need, refuse_options, refuse_other_goal
 from evalci_accessor._typing import NaiveMethod, NanPolicy, RepeatedMeasure, TooFew
-from evalci_accessor._warn import examples
+from evalci_accessor._warn import examples, held
 from evalci_accessor._xarray import methods, pairs, plan, repeated
 from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.reduce import add_up, read_cells
-from evalci_accessor.exceptions import DimensionError, EvalCIWarning, MethodError, ScoreRangeError
+from evalci_accessor.exceptions import DimensionError, MethodError, ScoreRangeError
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
 from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
@@ -160,8 +159,7 @@ def naive_intervals(
         )
     array = score_of(data, score).array
     reduced = [d for d in array.dims if d not in honest["estimate"].dims]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvalCIWarning)  # the honest interval said it already
+    with held():  # the honest interval said it already
         try:
             return methods.proportion_ci(
                 data, score=score, dim=reduced, weights=weights, method="wilson" if naive == "auto" else naive,

@@ -58,9 +58,9 @@ class ReportDatasetMethods:
         factor : name or DataArray, optional
             The dim along which the systems lie, or a coordinate along it; with it they are compared, as in `compare`.
         item : name, DataArray or list of these, optional
-            Dims of the items, as in `compare`.
+            Dims of the items, as in `compare`; without ``factor`` they are counted.
         sample : name or list of names, optional
-            Dims of the repeats of an item.
+            Dims of the repeats of an item. Items count alike, however many samples each has.
         score, weights
             As in `cluster_ci`.
         dim : name, list of names or ..., optional

@@ -11,13 +11,17 @@ import xarray as xr
 from evalci_accessor._options import ReportOptions, Wording
 from evalci_accessor._pairs import COMPARE_COLUMNS, DIFF_COLUMNS
 from evalci_accessor._present import DESIGN_COLUMNS, ESTIMATE_COLUMNS
+from evalci_accessor._repeats import Items
 from evalci_accessor._typing import NanPolicy, Unmatched
+from evalci_accessor._warn import held
 from evalci_accessor._xarray import methods, pairs
-from evalci_accessor._xarray.dims import Cube, Dims, score_of
+from evalci_accessor._xarray.dims import Cube, Dims, find, score_of
 from evalci_accessor._xarray.parts import Parts, find_parts
 from evalci_accessor._xarray.plots import naive_intervals
+from evalci_accessor._xarray.reduce import Cells
+from evalci_accessor._xarray.repeated import Roles, read_items
 from evalci_accessor.report import Report
-from evalci_accessor.report._collect import Findings, build, check, unsaid
+from evalci_accessor.report._collect import Findings, build, check
 
 
 def report(
@@ -25,27 +29,42 @@ def report(
     pair_list: Any, unmatched: Unmatched, nan_policy: NanPolicy, options: ReportOptions, wording: Wording,
 ) -> Report:  # fmt: skip
     """All results in one place, as the accessor's method of that name."""
-    check(factor, item, pair_list, baseline, sample, options, wording)
+    check(cluster, factor, pair_list, baseline, options, wording)
     parts = None
     if factor is not None:
         parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=True, weights=weights)
     items = None if parts is None else parts.items
     reduced = dim if parts is None else (*parts.items, *parts.repeats)
-    findings = Findings()
+    findings, counted, each = Findings(), None, weights
+    if (item is not None or sample is not None) if parts is None else parts.repeats:
+        named = item if parts is None else [one.array for one in parts.item]
+        roles = Roles(item=named, cluster=cluster, sample=sample, score=score, dim=reduced, weights=weights)
+
+        def read() -> tuple[Cells, Items]:
+            return read_items(data, roles, nested=False, nan_policy=nan_policy)
+
+        cells, counted = findings.of_items(read)
+        reduced = cells.reduced
+        if counted.shares is not None:
+            dims = (*cells.kept, *cells.reduced)
+            shares = counted.shares.reshape([cells.score.sizes[d] for d in dims])
+            each = xr.DataArray(shares, dims=dims, name="weights")
+            if weights is not None:
+                each = (each * find(data, weights, "weights").array).rename("weights")
     rates = findings.of(
         "cluster_ci",
         lambda: methods.cluster_ci(
-            data, cluster, score=score, dim=reduced, weights=weights, nan_policy=nan_policy, options=options.rate
+            data, cluster, score=score, dim=reduced, weights=each, nan_policy=nan_policy, options=options.rate
         ),
     )
     clustering = findings.of(
         "design_effect",
         lambda: methods.design_effect(
-            data, cluster, score=score, dim=reduced, weights=weights, icc_method="anova",
+            data, cluster, score=score, dim=reduced, weights=each, icc_method="anova",
             confidence_level=options.confidence_level, nan_policy=nan_policy,
         ),
     )  # fmt: skip
-    naive = naive_intervals(data, rates, score, weights, nan_policy, "auto", options.rate)
+    naive = naive_intervals(data, rates, score, each, nan_policy, "auto", options.rate)
     assert naive is not None
 
     def differences(*, clustered: bool) -> pd.DataFrame:
@@ -66,14 +85,15 @@ def report(
     comparison = beside = None
     if parts is not None:
         comparison = findings.of("compare" if options.margin is None else "diff_ci", lambda: differences(clustered=True))
-        with unsaid():
+        with held():  # the same findings once more
             beside = differences(clustered=False)
     kept = list(rates["estimate"].dims)
     keys = [_name(d, parts) for d in kept]
     return build(
         score_of(data, score).name, keys, _frame(rates, kept, keys, ESTIMATE_COLUMNS, parts),
         _frame(naive, kept, keys, ESTIMATE_COLUMNS, parts), _frame(clustering, [*kept, "cluster"], keys, DESIGN_COLUMNS, parts),
-        comparison, beside, findings, options=options, wording=wording, by_sample=sample is not None,
+        comparison, beside, findings, counted, options=options, wording=wording,
+        weights=None if weights is None else find(data, weights, "weights").name,
     )  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def tidy(result: Any, needed: Sequence[str], asked: str, source: str) -> tuple[p
         frame, keys = _from_frame(result, needed, asked, source)
     else:
         raise MethodError(
-            f"{asked} draws a result, which is a DataFrame or a Dataset with {_listing(needed)}; got "
+            f"{asked} takes a result, which is a DataFrame or a Dataset with {_listing(needed)}; got "
             f"{type(result).__name__}."
         )
     if not len(frame):
@@ -213,7 +213,7 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
     dims = list(result[needed[0]].dims)
     pairs = (
         [name for name in result.coords if str(name).endswith(("_a", "_b"))]
-        if needed == DIFFERENCE or "pair" in dims
+        if needed[0] == DIFFERENCE[0] or "pair" in dims
         else []
     )
     own = [name for name in result.coords if name in (*dims, *pairs)]
@@ -243,7 +243,7 @@ def refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, s
     lacking = [name for name in needed if name not in columns]
     if lacking:
         raise ColumnNotFoundError(
-            f"{asked} draws a result of {source}, which has the columns {_listing(needed)}. Not there: "
+            f"{asked} takes a result of {source}, which has the columns {_listing(needed)}. Not there: "
             f"{_listing(lacking)}; the columns are {examples(map(repr, columns), 20)}."
         )
     twice = [name for name in needed if columns.count(name) > 1]

@@ -6,23 +6,24 @@ import dataclasses
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
 
+CROSSED = " + "  # between the names of crossed clusterings
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Speech:
-    """Per cent or not, and what items and clusters are called."""
+    """Per cent or not, and what items and clusters are called; a score is of an item or a sample, or nobody said of what."""
 
     percent: bool
     nouns: tuple[str, str] | None
-    by_sample: bool = False
+    each: Literal["item", "sample"] | None
 
     @property
     def items(self) -> str:
@@ -31,13 +32,12 @@ class Speech:
 
     @property
     def scores(self) -> str:
-        """What is counted where a score stands for itself: items, or their samples."""
-        return f"samples of {self.items}" if self.by_sample else self.items
+        """What is counted where a score stands for itself."""
+        return self.items if self.nouns or self.each == "item" else "scores"
 
     def clusters(self, name: str) -> str:
-        """What the clusters are called, or of what they are; of crossed ones those that are fewest are counted."""
-        called = self.nouns[1] if self.nouns else f"clusters of {name}"
-        return f"{called} (the fewest)" if " + " in name else called
+        """What the clusters are called, or of what they are."""
+        return self.nouns[1] if self.nouns else f"clusters of {name.replace(CROSSED, ' and of ')}"
 
     def score(self, point: float, low: float, high: float) -> str:
         """An estimate with its limits, as "73.9 % [65.7, 81.1]"."""
@@ -61,10 +61,17 @@ class Speech:
         unit = " points" if self.percent else ""
         return f"{_words.number(point, percent=self.percent, signed=True)}{unit} {self.limits(low, high, signed=True)}"
 
-    def based_on(self, n: float, n_clusters: float, cluster: str, *, paired: bool = False) -> str:
-        """What a number rests on, as "6,511 items in 27 tasks"."""
-        items = f"{count(n)} {self.items if paired else self.scores}"
-        return f"{items} in {count(n_clusters)} {self.clusters(cluster)}" if cluster else f"{items}, taken as independent"
+    def based_on(self, n: float, n_clusters: float, cluster: str, *, n_items: float | None = None) -> str:
+        """What a number rests on, as "6,511 items in 27 tasks"; with ``n_items`` the n are the samples of so many items."""
+        each = f"{count(n)} {self.scores}" if n_items is None else f"{count(n)} samples of {count(n_items)} {self.items}"
+        if not cluster:
+            return f"{each}, taken as independent"
+        least = "at least " if CROSSED in cluster else ""  # of each clustering that is crossed there are as many or more
+        return f"{each} in {least}{count(n_clusters)} {self.clusters(cluster)}"
+
+    def paired_on(self, n_pairs: float, n_clusters: float, cluster: str) -> str:
+        """The same of a difference, whose pairs are items."""
+        return dataclasses.replace(self, each="item").based_on(n_pairs, n_clusters, cluster)
 
 
 def visible(text: str) -> str:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import platform
-import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from evalci_accessor._crosscheck import refuse_without_factor
 from evalci_accessor._options import ReportOptions, Wording
-from evalci_accessor._warn import plain
-from evalci_accessor.exceptions import EvalCIWarning, MethodError, ScoreError
+from evalci_accessor._repeats import Items
+from evalci_accessor._warn import held, plain
+from evalci_accessor.exceptions import EvalCIWarning, MethodError, MissingScoreWarning, PooledSamplesWarning, ScoreError
 from evalci_accessor.plot._intervals import in_unit
 from evalci_accessor.report import _sources
 from evalci_accessor.report._cells import Speech, check_nouns
 from evalci_accessor.report._gaps import gaps
-from evalci_accessor.report._report import Finding, Method, Report, pair_keys
+from evalci_accessor.report._report import DIFFERENCES, SCORES, Finding, Method, Report, pair_keys
+from evalci_accessor.stats._validate import FloatArray
 
 T = TypeVar("T")
 _PACKAGES = ("evalci-accessor", "numpy", "pandas", "scipy", "xarray")
@@ -34,17 +36,26 @@ class Findings:
 
     def of(self, about: str, call: Callable[[], T]) -> T:
         """The answer of a method, and its warnings kept."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with held() as said:
             answer = call()
-        for one in caught:
-            if issubclass(one.category, EvalCIWarning):
-                meaning = (one.category.__doc__ or "").strip()
-                finding = Finding(kind=one.category.__name__, meaning=meaning, message=str(one.message), about=about)
-                self._found.setdefault(finding.message, finding)
-            else:
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
+        for message, category in said:
+            self._add(about, message, category)
         return answer
+
+    def of_items(self, read: Callable[[], tuple[T, Items]]) -> tuple[T, Counted]:
+        """The items and their samples, and what there is to say of them; `cluster_ci` says which scores are missing."""
+        with held() as said:
+            answer, items = read()
+        for message, category in said:
+            if category is not MissingScoreWarning:
+                self._add("report", message, category)
+        if items.pooled:
+            self._add("report", items.pooled, PooledSamplesWarning)
+        return answer, _counted(items)
+
+    def _add(self, about: str, message: str, category: type[EvalCIWarning]) -> None:
+        meaning = (category.__doc__ or "").strip()
+        self._found.setdefault(message, Finding(kind=category.__name__, meaning=meaning, message=message, about=about))
 
     @property
     def all(self) -> tuple[Finding, ...]:
@@ -52,18 +63,38 @@ class Findings:
         return tuple(self._found.values())
 
 
-@contextmanager
-def unsaid() -> Iterator[None]:
-    """Without the warnings of what ignores the clusters; the answers to report have said them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvalCIWarning)
-        yield
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counted:
+    """How many items the scores of each row are of.
+
+    Parameters
+    ----------
+    n_items : list of int
+        Of each row of the rates.
+    shares : ndarray of float, shape (entries,), or None
+        What makes items count alike: one by the samples that the item of a score has. None where all have as many.
+    """
+
+    n_items: list[int]
+    shares: FloatArray | None
 
 
-def check(factor: Any, item: Any, pairs: Any, baseline: Any, sample: Any, options: ReportOptions, wording: Wording) -> None:
+def _counted(items: Items) -> Counted:
+    n_groups = items.naming.n_groups
+    n_items = np.bincount(items.groups, minlength=n_groups)
+    sums, squares = (
+        np.bincount(items.groups, weights=items.n.astype(float) ** power, minlength=n_groups) for power in (1, 2)
+    )
+    even = bool((sums**2 == n_items * squares).all())
+    return Counted(n_items=n_items.tolist(), shares=None if even else 1.0 / np.maximum(items.per_entry, 1))
+
+
+def check(cluster: Any, factor: Any, pairs: Any, baseline: Any, options: ReportOptions, wording: Wording) -> None:
     """Refuse what does not go together, before anything is computed."""
+    if cluster is None:
+        raise MethodError("cluster= is None: name what the items share, or their own id if they really share nothing.")
     if factor is None:
-        refuse_without_factor(item, pairs, baseline, sample)
+        refuse_without_factor(None, pairs, baseline, None)
         if options.margin is not None or options.claim is not None:
             raise MethodError("margin= and claim= belong to a comparison; name what tells the systems apart with factor=.")
     if options.claim is not None and options.margin is None:
@@ -76,10 +107,10 @@ def check(factor: Any, item: Any, pairs: Any, baseline: Any, sample: Any, option
 
 def build(
     score: str, keys: list[Hashable], rates: pd.DataFrame, naive: pd.DataFrame, clustering: pd.DataFrame,
-    comparison: pd.DataFrame | None, naive_comparison: pd.DataFrame | None, findings: Findings, *, options: ReportOptions,
-    wording: Wording, by_sample: bool,
+    comparison: pd.DataFrame | None, naive_comparison: pd.DataFrame | None, findings: Findings, counted: Counted | None, *,
+    options: ReportOptions, wording: Wording, weights: str | None,
 ) -> Report:  # fmt: skip
-    """Put the answers together; ``by_sample`` says that a score is of a sample, not of an item."""
+    """Put the answers together; ``weights`` is their name, ``counted`` the items where each may have several samples."""
     if not rates["n"].sum():
         raise ScoreError(f"There is nothing to report on: none of the rows holds a score in {score!r} that counts.")
     limits = [frame[name].to_numpy(dtype=float) for frame in (rates, naive) for name in _LIMITS]
@@ -87,16 +118,31 @@ def build(
     percent = in_unit(*limits) if wording.percent is None else wording.percent
     clusters = str(rates["cluster"].iloc[0])
     beside = None if comparison is None or naive_comparison is None else _beside(comparison, naive_comparison)
+    n_items = None
+    if counted is not None:
+        n_items = counted.n_items
+    elif comparison is not None:  # each item has one score
+        n_items = rates["n"].tolist()
+    each: Literal["item", "sample"] | None = (
+        None if n_items is None else "item" if n_items == rates["n"].tolist() else "sample"
+    )
     return Report(
         title=wording.title or f"{score}, clustered by {clusters}", score=score, keys=keys, rates=rates, naive=naive,
-        clustering=clustering, comparison=comparison, naive_comparison=beside, warnings=findings.all,
-        not_covered=gaps(wording.not_covered), methods=_methods(rates, naive, clustering, comparison), versions=_versions(),
+        n_items=n_items, clustering=clustering, comparison=comparison, naive_comparison=beside, warnings=findings.all,
+        not_covered=gaps(wording.not_covered), methods=_methods(rates, naive, clustering, comparison, beside),
+        versions=_versions(),
         settings={
-            "confidence_level": options.confidence_level, "n_resamples": options.n_resamples,
-            "rng": options.rng if isinstance(plain(options.rng), int) else None,
+            "confidence_level": options.confidence_level, "n_resamples": options.n_resamples, "rng": _seed(options.rng),
+            "weights": weights, "items_count_alike": counted is not None and counted.shares is not None,
         },
-        speech=Speech(percent=percent, nouns=nouns, by_sample=by_sample),
+        speech=Speech(percent=percent, nouns=nouns, each=each),
     )  # fmt: skip
+
+
+def _seed(rng: object) -> int | str | None:
+    """A seed as it is; of a generator, whose state is not known, its kind."""
+    seed = plain(rng)
+    return seed if seed is None or isinstance(seed, int) else type(seed).__name__
 
 
 def _beside(comparison: pd.DataFrame, naive: pd.DataFrame) -> pd.DataFrame:
@@ -112,14 +158,19 @@ def _mark(frame: pd.DataFrame, keys: list[Hashable], row: int) -> tuple[str, ...
 
 
 def _methods(
-    rates: pd.DataFrame, naive: pd.DataFrame, clustering: pd.DataFrame, comparison: pd.DataFrame | None
+    rates: pd.DataFrame,
+    naive: pd.DataFrame,
+    clustering: pd.DataFrame,
+    comparison: pd.DataFrame | None,
+    beside: pd.DataFrame | None,
 ) -> tuple[Method, ...]:
     """What ran, as the columns of the answers tell."""
     columns: list[tuple[str, pd.DataFrame | None, str, Mapping[str, _sources.About]]] = [
-        ("Intervals of the scores", rates, "method", _sources.RATE),
+        (SCORES, rates, "method", _sources.RATE),
         ("Intervals for independent scores", naive, "method", _sources.NAIVE),
         ("Clustering", clustering, "icc_method", _sources.ICC),
-        ("Intervals of the differences", comparison, "method", _sources.DIFFERENCE),
+        (DIFFERENCES, comparison, "method", _sources.DIFFERENCE),
+        (f"{DIFFERENCES} for independent items", beside, "method", _sources.DIFFERENCE),
         ("p-values", comparison, "test", _sources.TEST),
         ("Several comparisons", comparison, "correction", _sources.CORRECTION),
         ("Verdict against the margin", comparison, "claim", _sources.VERDICT),
@@ -132,7 +183,7 @@ def _methods(
             if name:
                 about = texts[name]
                 found.append(Method(role=role, name=name, text=about.text, sources=about.sources))
-    if comparison is not None and "simultaneous_low" in comparison:
+    if comparison is not None and "simultaneous_low" in comparison and len(comparison) > 1:
         about = _sources.SIMULTANEOUS["sup_t"]
         found.append(Method(role="Limits for all pairs together", name="sup_t", text=about.text, sources=about.sources))
     if rates["cluster"].astype(str).str.contains(" + ", regex=False).any():

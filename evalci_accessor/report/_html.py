@@ -11,6 +11,7 @@ from evalci_accessor.report._cells import visible
 from evalci_accessor.report._layout import Block, Entries, Entry, Figure, Para, Section, Table, sections
 from evalci_accessor.report._report import Report
 
+# What notebooks say of tables, such as bands for a dark page, is overruled.
 _BASE = """
 .evalci-report { box-sizing: border-box; max-width: 62rem; margin: 0 auto; padding: 1rem; background: #fff; color: #1a1a1a;
   font: 1rem/1.5 system-ui, sans-serif; text-align: left; overflow-wrap: anywhere; color-scheme: light; }
@@ -20,10 +21,11 @@ _BASE = """
 .evalci-report > :is(h1, h2):first-child { margin-top: 0; }
 .evalci-report blockquote { margin: 0; padding: .1rem 1rem; border-left: .25rem solid #1b7fc0; background: #f2f6fa;
   color: inherit; }
-.evalci-report table { width: 100%; margin: 0 0 1.2rem; border-collapse: collapse; font-size: .95em; color: inherit; }
+.evalci-report table { width: 100%; margin: 0 0 1.2rem; border-collapse: collapse; font-size: .95em; }
 .evalci-report caption { padding: .3rem 0; text-align: left; color: #444; caption-side: top; }
 .evalci-report :is(th, td) { padding: .35rem .6rem; border-bottom: 1px solid #ccc; text-align: left; vertical-align: top;
-  background: none; color: inherit; white-space: normal; font-variant-numeric: tabular-nums; }
+  white-space: normal; font-variant-numeric: tabular-nums; }
+.evalci-report :is(table, thead, tbody, tr, th, td) { background: none !important; color: inherit !important; }
 .evalci-report :is(thead, tbody) th { min-width: 7em; }
 .evalci-report thead th { border-bottom: 2px solid #1a1a1a; vertical-align: bottom; }
 .evalci-report .limits { white-space: nowrap; }

@@ -6,10 +6,13 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
+import pandas as pd
+
 from evalci_accessor.plot import _words
-from evalci_accessor.report._cells import count, number, p_is, pvalue, ratio
+from evalci_accessor.report._cells import CROSSED, count, p_is, pvalue, ratio
 from evalci_accessor.report._report import Report
-from evalci_accessor.report._rows import Row, pair_rows, rows
+from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows
+from evalci_accessor.report._sentence import correction, weighing
 from evalci_accessor.report._sources import Source
 
 Picture: TypeAlias = Literal["forest", "differences"]
@@ -98,12 +101,16 @@ def _named(report: Report) -> str:
 
 
 def _scores(report: Report) -> list[Block]:
-    speech, found = report.speech, rows(report.rates, report.keys)
-    cluster = found[0].text("cluster")
+    speech, found = report.speech, score_rows(report)
+    cluster, weighed = found[0].text("cluster"), weighing(report)
+    least = ", at least" if CROSSED in cluster else ""
+    counts: list[Column] = [(_capital(speech.scores), lambda r: count(r.number("n")))]
+    if speech.each == "sample":
+        counts = [(_capital(speech.items), lambda r: count(r.number(N_ITEMS))), ("Samples", lambda r: count(r.number("n")))]
     columns: list[Column] = [
         (f"Estimate [{_level(report)}interval]", lambda r: speech.score(*_three(r, "estimate"))),
-        (_capital(speech.scores), lambda r: count(r.number("n"))),
-        (_capital(speech.clusters(cluster)), lambda r: count(r.number("n_clusters"))),
+        *counts,
+        (f"{_capital(speech.clusters(cluster))}{least}", lambda r: count(r.number("n_clusters"))),
     ]
     caption = (
         f"Thick line and full circle: {_level(report)}interval, clustered by {cluster} "
@@ -111,7 +118,12 @@ def _scores(report: Report) -> list[Block]:
         f"({_words.few([*report.naive['method']])})."
     )
     return [
-        _table(f"Mean of {report.score} with its interval, and what it rests on", _named(report), found, columns),
+        _table(
+            f"Mean of {report.score}{f' ({weighed})' if weighed else ''} with its interval, and what it rests on",
+            _named(report),
+            found,
+            columns,
+        ),
         Figure("forest", _alt("Scores with their intervals", found), caption),
     ]
 
@@ -131,44 +143,47 @@ def _capital(text: str) -> str:
 def _comparisons(report: Report) -> list[Block]:
     assert report.comparison is not None
     speech, found = report.speech, pair_rows(report.comparison)
-    rests: Callable[[Row], str] = lambda r: speech.based_on(  # noqa: E731
-        r.number("n_pairs"), r.number("n_clusters"), r.text("cluster"), paired=True
+    rests: Callable[[Row], str] = lambda r: speech.paired_on(  # noqa: E731
+        r.number("n_pairs"), r.number("n_clusters"), r.text("cluster")
     )
+    caption, unit = "Differences, first minus second", " points" if speech.percent else ""
     columns: list[Column] = [
         (f"Difference [{_level(report)}interval]", lambda r: speech.difference(*_three(r, "difference")))
     ]
     if any(row.known("only_a") for row in found):
+        caption += ", with the items on which the two differ"
         columns += [
             ("Only first, only second passed", lambda r: f"{count(r.number('only_a'))}, {count(r.number('only_b'))}"),
             ("Both passed, both failed", lambda r: f"{count(r.number('both_pass'))}, {count(r.number('both_fail'))}"),
         ]
-    notes: list[Block] = []
     if "verdict" in report.comparison:
         columns += [
             (
                 "Claim and margin",
-                lambda r: f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}",
+                lambda r: f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}{unit}",
             ),
             ("Verdict", lambda r: f"{r.text('verdict')}, {p_is(r.number('pvalue_verdict'))}"),
         ]
-        caption = "Thick line: interval of each pair. Band: the margin. Full circle: a verdict; open circle: inconclusive."
-        if len(found) > 1:
-            notes = [Para("Each verdict is of its own pair alone; there is no correction for their number.")]
+        lines = "Thick line: interval of each pair. Band: the margin. Full circle: a verdict; open circle: inconclusive."
+    elif len(found) == 1:
+        columns.append(("p", lambda r: pvalue(r.number("pvalue_adj"))))
+        lines = "Line: the interval. Full circle: it leaves out zero; open circle: zero lies within."
     else:
         how = report.comparison["correction"].iloc[0]
         columns += [
             ("Interval for all pairs together", lambda r: _together(report, r)),
             (f"p ({how})" if how != "none" else "p", lambda r: pvalue(r.number("pvalue_adj"))),
         ]
-        caption = (
+        lines = (
             "Thick line: interval of each pair. Thin line: the one that holds for all pairs together. Full circle: the latter "
             "leaves out zero; open circle: zero lies within."
         )
     columns.append(("Rests on", rests))
+    said = correction(report)
     return [
-        _table("Differences, first minus second, with the items on which the two differ", "Pair", found, columns),
-        *notes,
-        Figure("differences", _alt("Differences with their intervals", found), caption),
+        _table(caption, "Pair", found, columns),
+        *([Para(said)] if said else []),
+        Figure("differences", _alt("Differences with their intervals", found), lines),
     ]
 
 
@@ -182,8 +197,8 @@ def _clustering(report: Report) -> list[Block]:
     speech = report.speech
     found = rows(report.clustering, report.keys)
     columns: list[Column] = [
-        ("Clustering", lambda r: r.text("cluster")),
-        (f"ICC [{_level(report)}interval]", _icc),
+        ("Cluster", lambda r: r.text("cluster")),
+        (f"ICC [{_level(report)}interval]", icc),
         ("Design effect", lambda r: ratio(r.number("design_effect"))),
         ("Effective scores", lambda r: f"{r.number('n_eff'):,.1f}" if r.known("n_eff") else "not known"),
         ("Clusters", lambda r: count(r.number("n_clusters"))),
@@ -204,17 +219,15 @@ def _clustering(report: Report) -> list[Block]:
         for one, other, times in zip(honest, naive, widths, strict=True)
     ]
     head = [_named(report), "Interval", "Ignoring the clusters", "Times as wide"]
-    blocks.append(Table("Intervals of the scores, with the clusters and without", head, cells))
+    blocks.append(Table(_beside("scores", report.rates, report.naive), head, cells))
     if report.comparison is not None and report.naive_comparison is not None:
-        blocks += _ignored(report, pair_rows(report.comparison), pair_rows(report.naive_comparison))
+        blocks += _ignored(report, report.comparison, report.naive_comparison)
     return blocks
 
 
-def _icc(row: Row) -> str:
-    if not row.known("icc"):
-        return "not known"
-    limits = f" [{number(row.number('icc_low'))}, {number(row.number('icc_high'))}]" if row.known("icc_low") else ""
-    return f"{number(row.number('icc'))}{limits}"
+def _beside(what: str, honest: pd.DataFrame, naive: pd.DataFrame) -> str:
+    own, other = (_words.few([*frame["method"]]) for frame in (honest, naive))
+    return f"Intervals of the {what}, with the clusters ({own}) and without ({other})"
 
 
 def _sizes(row: Row) -> str:
@@ -231,9 +244,10 @@ def _times(one: Row, other: Row) -> float:
     return own / naive if naive else float("nan")
 
 
-def _ignored(report: Report, honest: list[Row], naive: list[Row]) -> list[Block]:
+def _ignored(report: Report, comparison: pd.DataFrame, beside: pd.DataFrame) -> list[Block]:
     """The comparisons beside those of independent items, and which findings part."""
-    speech, verdicts = report.speech, "verdict" in honest[0].names
+    speech, verdicts = report.speech, "verdict" in comparison
+    honest, naive = pair_rows(comparison), pair_rows(beside)
     last = "Verdict" if verdicts else "p"
     head = ["Pair", "Interval", "Ignoring the clusters", last, f"{last} ignoring the clusters"]
     said: Callable[[Row], str] = (lambda r: r.text("verdict")) if verdicts else (lambda r: pvalue(r.number("pvalue_adj")))
@@ -261,7 +275,7 @@ def _ignored(report: Report, honest: list[Row], naive: list[Row]) -> list[Block]
     if new:
         words.append(f"Ignoring the clusters, {_findings(len(new))} would have been missed: {'; '.join(new)}.")
     text = " ".join(words) or "Ignoring the clusters would have led to the same findings, with other intervals."
-    return [Table("Differences, with the clusters and without", head, cells), Para(text)]
+    return [Table(_beside("differences", comparison, beside), head, cells), Para(text)]
 
 
 def _findings(how_many: int) -> str:
@@ -294,7 +308,17 @@ def _gaps(report: Report) -> list[Block]:
 def _methods(report: Report) -> list[Block]:
     entries = [Entry(f"{one.role}: {one.name}", one.text, one.sources) for one in report.methods]
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    return [Entries(entries), Entries([Entry("Versions", f"{versions}."), Entry("Randomness", _drawn(report))])]
+
+
+def _drawn(report: Report) -> str:
+    """Whether any method drew random numbers, how many, and whether a second run draws the same."""
+    names = [one.name for one in report.methods]
+    if not any(name == "sup_t" or (name.startswith("bootstrap") and name != "bootstrap_exact") for name in names):
+        return "Nothing was drawn; a second run gives the same numbers."
     seed = report.settings["rng"]
-    drawn = f"seed {seed}" if seed is not None else "no seed was given, so what is drawn differs a little from run to run"
-    draws = f"{report.settings['n_resamples']:,} resamples where a method draws; {drawn}."
-    return [Entries(entries), Entries([Entry("Versions", f"{versions}."), Entry("Randomness", draws)])]
+    if seed is None:
+        source = "no seed was given, so what is drawn differs a little from run to run"
+    else:
+        source = f"seed {seed}" if isinstance(seed, int) else f"drawn from a {seed} that was passed in"
+    return f"{report.settings['n_resamples']:,} resamples where a method draws; {source}."

@@ -16,6 +16,8 @@ from evalci_accessor.report._cells import Speech
 from evalci_accessor.report._gaps import Gap
 from evalci_accessor.report._sources import Source
 
+SCORES, DIFFERENCES = "Intervals of the scores", "Intervals of the differences"  # roles of methods
+
 __all__ = ["Finding", "Gap", "Method", "Report", "Source"]
 
 
@@ -77,12 +79,14 @@ class Report:
         The answer of `cluster_ci`, a row a system.
     naive : DataFrame
         The same for independent scores.
+    n_items : list of int or None
+        How many items the scores of each row of ``rates`` are of; None where no items were named.
     clustering : DataFrame
         The answer of `design_effect`.
     comparison : DataFrame or None
         The answer of `compare`, or of `diff_ci` where there is a margin.
     naive_comparison : DataFrame or None
-        The same for independent items, in the same order.
+        The same for independent items, in the same order; p-values are of its intervals, as those of ``comparison`` are.
     warnings : tuple of Finding
         What these said, each once.
     not_covered : tuple of Gap
@@ -107,6 +111,7 @@ class Report:
     keys: list[Hashable]
     rates: pd.DataFrame
     naive: pd.DataFrame
+    n_items: list[int] | None
     clustering: pd.DataFrame
     comparison: pd.DataFrame | None
     naive_comparison: pd.DataFrame | None
@@ -181,11 +186,13 @@ class Report:
         dict
             All columns of the results, unrounded. What is not known or infinite is None; keys of other types are text.
         """
+        n_items = [None] * len(self.rates) if self.n_items is None else self.n_items
+        systems = _records(self.rates, self.keys, self.naive)
         return {
             "title": self.title,
             "score": self.score,
             "sentence": self.sentence,
-            "systems": _records(self.rates, self.keys, self.naive),
+            "systems": [one | {"n_items": n} for one, n in zip(systems, n_items, strict=True)],
             "comparisons": []
             if self.comparison is None
             else _records(self.comparison, pair_keys(self.comparison), self.naive_comparison),

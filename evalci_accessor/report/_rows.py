@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from evalci_accessor.plot._frame import MINUS, called, words
-from evalci_accessor.report._report import pair_keys
+from evalci_accessor.report._cells import number
+from evalci_accessor.report._report import Report, pair_keys
 
-_PAIR = "\0pair"  # no column of a result is called so
+_PAIR, N_ITEMS = "\0pair", "\0items"  # no column of a result is called so
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,6 +59,26 @@ def rows(frame: pd.DataFrame, keys: list[Hashable], *, apart: bool = False) -> l
     """The rows of scores; ``apart`` adds what tells rows of one key apart, such as the method."""
     labels = called(frame if apart else frame[keys], keys)
     return [Row(label=label, values=frame.iloc[i].drop(keys)) for i, label in enumerate(labels)]
+
+
+def score_rows(report: Report) -> list[Row]:
+    """The rows of a report's scores; where items have several samples, with the number of items."""
+    sampled = report.speech.each == "sample"
+    return rows(report.rates.assign(**{N_ITEMS: report.n_items}) if sampled else report.rates, report.keys)
+
+
+def rests(report: Report, row: Row) -> str:
+    """What the score of a row rests on."""
+    n_items = row.number(N_ITEMS) if row.known(N_ITEMS) else None
+    return report.speech.based_on(row.number("n"), row.number("n_clusters"), row.text("cluster"), n_items=n_items)
+
+
+def icc(row: Row) -> str:
+    """The intracluster correlation with its limits."""
+    if not row.known("icc"):
+        return "not known"
+    limits = f" [{number(row.number('icc_low'))}, {number(row.number('icc_high'))}]" if row.known("icc_low") else ""
+    return f"{number(row.number('icc'))}{limits}"
 
 
 def pair_rows(comparison: pd.DataFrame, *, apart: bool = False) -> list[Row]:

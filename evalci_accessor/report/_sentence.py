@@ -6,16 +6,17 @@ from itertools import groupby
 
 from evalci_accessor.plot import _words
 from evalci_accessor.report._cells import count, p_is
-from evalci_accessor.report._report import Report
-from evalci_accessor.report._rows import Row, pair_rows, rows
+from evalci_accessor.report._report import DIFFERENCES, SCORES, Report
+from evalci_accessor.report._rows import Row, pair_rows, rests, score_rows
 
 
 def sentence(report: Report) -> str:
     """Each score with its four numbers, each difference with its counts, the method, and what is not covered."""
-    said = _scores(report, rows(report.rates, report.keys))
+    said = _scores(report, score_rows(report))
     if report.comparison is not None:
         said += _differences(report, pair_rows(report.comparison))
-    methods = _words.few([one.name for one in report.methods if one.role.startswith("Intervals of the")])
+        said += [text for text in (correction(report),) if text]
+    methods = _words.few([one.name for one in report.methods if one.role in (SCORES, DIFFERENCES)])
     said.append(f"Method {methods}, evalci-accessor {report.versions['evalci-accessor']}.")
     clusters = report.speech.clusters(str(report.rates["cluster"].iloc[0]))
     left_out = ", ".join(gap.name for gap in report.not_covered)
@@ -28,10 +29,8 @@ def _scores(report: Report, found: list[Row]) -> list[str]:
     speech, said = report.speech, []
     level = _words.level(str(report.settings["confidence_level"]))
 
-    def rests(row: Row) -> str:
-        return speech.based_on(row.number("n"), row.number("n_clusters"), row.text("cluster"))
-
-    for on, group in groupby([row for row in found if row.known("estimate")], rests):
+    weighed = weighing(report)
+    for on, group in groupby([row for row in found if row.known("estimate")], lambda row: rests(report, row)):
         parts: list[str] = []
         for row in group:
             first = "" if parts else f"{level}interval "
@@ -39,7 +38,7 @@ def _scores(report: Report, found: list[Row]) -> list[str]:
             verb = "" if parts else "scored " if report.keys else "the score is "
             limits = _to(report, row.number("ci_low"), row.number("ci_high"))
             parts.append(f"{name}{verb}{speech.value(row.number('estimate'))} ({first}{limits})")
-        said.append(f"On {on}, {_listing(parts)}.")
+        said.append(f"On {on}{f' ({weighed})' if weighed else ''}, {_listing(parts)}.")
     unknown = [row.label for row in found if not row.known("estimate")]
     if unknown:
         said.append(f"No score is known of {_listing(unknown)}.")
@@ -51,10 +50,10 @@ def _differences(report: Report, found: list[Row]) -> list[str]:
     speech, said = report.speech, []
 
     def where(row: Row) -> tuple[str, str]:
-        return row.of, speech.based_on(row.number("n_pairs"), row.number("n_clusters"), row.text("cluster"), paired=True)
+        return row.of, speech.paired_on(row.number("n_pairs"), row.number("n_clusters"), row.text("cluster"))
 
     for (of, on), group in groupby([row for row in found if row.known("difference")], where):
-        pairs = "; ".join(_difference(report, row, len(found)) for row in group)
+        pairs = "; ".join(_difference(report, row) for row in group)
         said.append(f"{f'{of}: ' if of else ''}Paired on {on}, {pairs}.")
     unknown = [row.label for row in found if not row.known("difference")]
     if unknown:
@@ -62,7 +61,7 @@ def _differences(report: Report, found: list[Row]) -> list[str]:
     return said
 
 
-def _difference(report: Report, row: Row, n_pairs: int) -> str:
+def _difference(report: Report, row: Row) -> str:
     """One pair with its interval, its counts and its p-value or verdict."""
     speech, (first, second) = report.speech, row.sides
     point, unit = row.number("difference"), " points" if report.speech.percent else ""
@@ -79,10 +78,31 @@ def _difference(report: Report, row: Row, n_pairs: int) -> str:
         inside.append(f"{row.text('claim')} at a margin of {margin}{unit}: {row.text('verdict')}")
         inside.append(p_is(row.number("pvalue_verdict")))
     elif "pvalue_adj" in row.names:
-        corrected = n_pairs > 1 and row.text("correction") != "none"
-        how = f", corrected for {n_pairs} comparisons by {row.text('correction')}" if corrected else ""
-        inside.append(f"{p_is(row.number('pvalue_adj'))}{how}")
+        inside.append(p_is(row.number("pvalue_adj")))
     return f"{first} {versus} {second} ({', '.join(inside)})"
+
+
+def weighing(report: Report) -> str:
+    """How scores count, where they do not count alike."""
+    weights, alike = report.settings["weights"], report.settings["items_count_alike"]
+    if alike:
+        how = f"weighted by {weights}" if weights else "counted alike"
+        return f"{report.speech.items} {how}, however many samples each has"
+    return f"weighted by {weights}" if weights else ""
+
+
+def correction(report: Report) -> str:
+    """What several comparisons were corrected for; nothing where there is one."""
+    assert report.comparison is not None
+    n_pairs = len(report.comparison)
+    if n_pairs == 1:
+        return ""
+    if "verdict" in report.comparison:
+        return f"Each of the {n_pairs} verdicts is of its own pair alone; there is no correction for their number."
+    how = str(report.comparison["correction"].iloc[0])
+    if how == "none":
+        return f"Neither the p-values nor the intervals of the {n_pairs} comparisons are corrected for their number."
+    return f"The p-values are corrected for {n_pairs} comparisons ({how}); each interval is of its own pair alone."
 
 
 def _to(report: Report, low: float, high: float, *, signed: bool = False) -> str:

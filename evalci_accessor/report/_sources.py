@@ -15,7 +15,7 @@ class Source:
     text : str
         Author, year, title, journal, pages.
     url : str
-        Its DOI as a link; empty where there is none.
+        Its DOI or archive as a link; empty where there is none.
     """
 
     text: str
@@ -58,10 +58,10 @@ _COULL = _doi(
     "American Statistician 52, 119-126.",
     "10.1080/00031305.1998.10480550",
 )
-_FRANCO = _doi(
+_FRANCO = Source(
     "Franco, C., Little, R. J. A., Louis, T. A. and Slud, E. V. (2019). Comparative study of confidence intervals for proportions "
     "in complex sample surveys. Journal of Survey Statistics and Methodology 7, 334-364.",
-    "10.1093/jssam/smy019",
+    "https://pmc.ncbi.nlm.nih.gov/articles/PMC6690503",
 )
 _MILLER = _doi(
     "Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human Resources 50, "
@@ -93,13 +93,15 @@ _RIDOUT = _doi(
     "137-148.",
     "10.1111/j.0006-341x.1999.00137.x",
 )
-_TANGO = Source(
+_TANGO = _doi(
     "Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample design. "
-    "Statistics in Medicine 17, 891-908."
+    "Statistics in Medicine 17, 891-908.",
+    "10.1002/(SICI)1097-0258(19980430)17:8%3C891::AID-SIM780%3E3.0.CO;2-B",
 )
-_NEWCOMBE = Source(
+_NEWCOMBE = _doi(
     "Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial proportions based on paired data. "
-    "Statistics in Medicine 17, 2635-2650."
+    "Statistics in Medicine 17, 2635-2650.",
+    "10.1002/(SICI)1097-0258(19981130)17:22%3C2635::AID-SIM954%3E3.0.CO;2-C",
 )
 _BONETT = _doi(
     "Bonett, D. G. and Price, R. M. (2012). Adjusted Wald confidence interval for a difference of binomial proportions based on "

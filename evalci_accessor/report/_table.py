@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,21 @@ from evalci_accessor.exceptions import MissingExtraError
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, tidy
 from evalci_accessor.plot._intervals import in_unit
-from evalci_accessor.report._cells import Speech, check_nouns, count, p_is, pvalue
-from evalci_accessor.report._rows import Row, pair_rows, rows
+from evalci_accessor.report._cells import Speech, check_nouns, count, p_is, pvalue, ratio
+from evalci_accessor.report._rows import Row, icc, pair_rows, rows
+
+_LATEX = str.maketrans(
+    {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}"}
+    | {">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{INFINITY}": r"$\infty$", "\N{MIDDLE DOT}": r"$\cdot$"}
+)
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
-_ASKED, _SOURCE = "report.table", "cluster_ci, proportion_ci, pass_at_k, compare or diff_ci"
+_ASKED = "report.table"
+_SOURCE = "cluster_ci, proportion_ci, pass_at_k, compare, diff_ci, mcnemar or design_effect"
+_TEST, _ICC = ("difference", "pvalue"), ("icc", "icc_low", "icc_high", "design_effect")
 
 
 def table(
@@ -28,9 +37,11 @@ def table(
     Parameters
     ----------
     result : DataFrame or Dataset
-        Of `cluster_ci`, `proportion_ci`, `pass_at_k` and the like, `compare` or `diff_ci`, as it is or concatenated.
+        Of `cluster_ci`, `proportion_ci`, `pass_at_k` and the like, `compare`, `diff_ci`, `mcnemar` or `design_effect`, as it is
+        or concatenated.
     nouns : tuple of str, optional
-        What items and clusters are called, as ``("items", "tasks")``.
+        What items and clusters are called, as ``("items", "tasks")``. A result of `cluster_ci` counts rows: with repeated samples
+        say so, as ``("samples", "tasks")``.
     percent : bool, optional
         Whether scores are written in per cent; by default if all numbers lie in [0, 1], and of differences in [-1, 1].
     caption : str, optional
@@ -39,7 +50,7 @@ def table(
     Returns
     -------
     Styler
-        Shows itself in a notebook. Its ``data`` are the texts, and text of yours is escaped in HTML.
+        Shows itself in a notebook. Its ``data`` are the texts, and text of yours is escaped in HTML and in ``to_latex()``.
 
     Raises
     ------
@@ -70,36 +81,63 @@ def table(
             "pip install 'evalci-accessor[report]'"
         ) from error
     names = check_nouns(nouns)
-    held = list(getattr(result, "data_vars", getattr(result, "columns", ())))
-    paired = "difference" in held and "estimate" not in held
-    needed = DIFFERENCE if paired else RATE
+    needed = _needed({*getattr(result, "data_vars", getattr(result, "columns", ()))})
+    paired = needed[0] == DIFFERENCE[0]
     frame, keys = tidy(result, needed, _ASKED, _SOURCE)
-    numbers = [frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in needed]
+    written = [name for name in needed if name != "pvalue"]
+    numbers = [frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in written]
     rates = in_unit(*numbers, low=-1.0 if paired else 0.0) if percent is None else percent
-    speech = Speech(percent=rates, nouns=names)
+    speech = Speech(percent=rates, nouns=names, each="item")
     if paired:
-        found = pair_rows(frame[[*keys, *(name for name in frame if name not in keys)]], apart=True)
-        texts = pd.DataFrame([_pair(row, speech) for row in found])
+        found = pair_rows(frame[[*keys, *(name for name in frame if name not in (*keys, "pair"))]], apart=True)
     else:
-        found = rows(frame, keys, apart=True)
-        texts = pd.DataFrame([_rate(row, speech) for row in found])
+        found = rows(frame, [key for key in keys if key != "cluster"], apart=True)
+    cells = {RATE: _rate, DIFFERENCE: _pair, _TEST: _test, _ICC: _clustering}[needed]
+    texts = pd.DataFrame([cells(row, speech) for row in found])
     levels = {row.text("confidence_level") for row in found}
     if len(levels) == 1:  # one level for all is said above the numbers
         texts = texts.drop(columns="confidence_level", errors="ignore")
-        texts = texts.rename(columns={texts.columns[0]: f"{texts.columns[0]} [{_words.level(levels.pop())}interval]"})
+        if needed != _TEST:
+            texts = texts.rename(columns={texts.columns[0]: f"{texts.columns[0]} [{_words.level(levels.pop())}interval]"})
     texts.index = pd.Index([row.label for row in found])
-    styler = texts.style.format(escape="html").format_index(escape="html").format_index(escape="html", axis="columns")
+    styler: Styler = _words_of(texts, caption).format(escape="html")
+    styler = styler.format_index(escape="html").format_index(escape="html", axis="columns")
     left: list[tuple[str, str | float]] = [
         ("text-align", "left"),
         ("font-variant-numeric", "tabular-nums"),
         ("vertical-align", "top"),
     ]
     styler = styler.set_table_styles([{"selector": "th, td", "props": left}, {"selector": "caption", "props": left[:1]}])
-    if caption is not None:
-        import html
-
-        styler = styler.set_caption(html.escape(caption))
     return styler
+
+
+def _needed(held: set[Hashable]) -> tuple[str, ...]:
+    """The columns that a result is known by."""
+    if "difference" in held and "estimate" not in held:
+        return _TEST if "pvalue" in held and "ci_low" not in held else DIFFERENCE
+    return _ICC if "estimate" not in held and held.issuperset(_ICC) else RATE
+
+
+def _words_of(texts: pd.DataFrame, caption: str | None) -> Styler:
+    """The texts as a Styler whose escapes are those of the language that is asked for."""
+    import html
+
+    from pandas.io.formats.style import Styler
+
+    class Words(Styler):
+        def to_latex(self, *args: Any, **kwargs: Any) -> Any:
+            plain = texts.map(_latex).set_axis([*map(_latex, texts.index)]).set_axis([*map(_latex, texts.columns)], axis=1)
+            kwargs = ({} if caption is None else {"caption": _latex(caption)}) | kwargs
+            return plain.style.to_latex(*args, **kwargs)
+
+    styler = Words(texts)
+    return styler if caption is None else styler.set_caption(html.escape(caption))
+
+
+def _latex(text: str) -> str:
+    """Text that LaTeX shows as it is."""
+    safe = str(text).translate(_LATEX)
+    return f"{{}}{safe}" if safe.startswith("[") else safe  # after the end of a row a bracket is an option
 
 
 def _rate(row: Row, speech: Speech) -> dict[str, str]:
@@ -109,8 +147,7 @@ def _rate(row: Row, speech: Speech) -> dict[str, str]:
 
 def _pair(row: Row, speech: Speech) -> dict[str, str]:
     cells = {"difference": speech.difference(row.number("difference"), row.number("ci_low"), row.number("ci_high"))}
-    if row.known("only_a"):
-        cells["only first, only second"] = f"{count(row.number('only_a'))}, {count(row.number('only_b'))}"
+    cells |= _counts(row)
     if "simultaneous_low" in row.names:
         cells["all pairs together"] = speech.limits(
             row.number("simultaneous_low"), row.number("simultaneous_high"), signed=True
@@ -119,10 +156,34 @@ def _pair(row: Row, speech: Speech) -> dict[str, str]:
         cells["verdict"] = f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))}"
     elif "pvalue_adj" in row.names:
         cells["p, adjusted"] = pvalue(row.number("pvalue_adj"))
-    return cells | _rests(row, speech, paired=True) | _ran(row)
+    return cells | _rests(row, speech) | _ran(row)
 
 
-def _rests(row: Row, speech: Speech, *, paired: bool = False) -> dict[str, str]:
+def _test(row: Row, speech: Speech) -> dict[str, str]:
+    unit = " points" if speech.percent else ""
+    point = row.number("difference")
+    size = f"{_words.number(point, percent=speech.percent, signed=True)}{unit}" if row.known("difference") else "not known"
+    cells = {"difference": size} | _counts(row) | {"p": pvalue(row.number("pvalue"))}
+    return cells | _rests(row, speech) | _ran(row)
+
+
+def _clustering(row: Row, speech: Speech) -> dict[str, str]:
+    effective = row.number("n_eff")
+    cells = {
+        "ICC": icc(row), "design effect": ratio(row.number("design_effect")),
+        "as many as": f"{effective:,.1f} independent {speech.items}" if effective == effective else "not known",
+    }  # fmt: skip
+    return cells | _rests(row, speech) | {name: row.text(name) for name in ("confidence_level",) if name in row.names}
+
+
+def _counts(row: Row) -> dict[str, str]:
+    """On how many items the two differ, if the result tells."""
+    if not row.known("only_a"):
+        return {}
+    return {"only first, only second": f"{count(row.number('only_a'))}, {count(row.number('only_b'))}"}
+
+
+def _rests(row: Row, speech: Speech) -> dict[str, str]:
     """What a number rests on, as far as the result tells."""
     counted = next((name for name in ("n", "n_items", "n_pairs") if name in row.names), None)
     if counted is None:
@@ -130,7 +191,7 @@ def _rests(row: Row, speech: Speech, *, paired: bool = False) -> dict[str, str]:
     if "cluster" not in row.names:
         return {"rests on": f"{count(row.number(counted))} {speech.items}"}
     n, clusters = row.number(counted), row.number("n_clusters")
-    return {"rests on": speech.based_on(n, clusters, row.text("cluster"), paired=paired)}
+    return {"rests on": speech.based_on(n, clusters, row.text("cluster"))}
 
 
 def _ran(row: Row) -> dict[str, str]:
