@@ -1,6 +1,6 @@
 """How many clusters does a cluster bootstrap need? Coverage of the plain percentile, BCa and t bootstraps of one rate, nominal .95.
 
-    python benchmarks/bootstrap_clusters.py           # about 4 minutes of CPU
+    python benchmarks/bootstrap_clusters.py           # about 2 minutes of CPU
     python benchmarks/bootstrap_clusters.py --quick   # a few small cells, seconds
 
 The percentile bootstrap is exact, so its numbers hold no error from resampling. Plain: where all clusters have the same rate,

@@ -23,6 +23,8 @@ templates_path = ["_templates", sphinx_autosummary_accessors.templates_path]
 # Tables are included by another page.
 exclude_patterns = ["_build", "jupyter_execute", "explanation/*_table.md"]
 
+nitpicky = True  # a "see also" that leads nowhere is a warning
+
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
