@@ -3,8 +3,8 @@
     python benchmarks/informative.py           # about 10 minutes of CPU
     python benchmarks/informative.py --quick   # seconds
 
-Clusters are drawn anew in each sample, with log-normal sizes and a logit of their mean rate that rises with the log of the size. The
-truth is that of all clusters there are: the expected sum over the expected size.
+Clusters are drawn anew in each sample, with log-normal sizes and a logit of their mean rate that rises with the log of the size.
+The truth is that of all clusters there are: the expected sum over the expected size.
 """
 
 from __future__ import annotations

@@ -772,7 +772,7 @@ def test_rule_for_bootstraps_is_what_was_measured(bootstrap_clusters):
     assert inside["coverage"].mean() > 0.94
     assert outside["coverage"].mean() < 0.85
     worst = exact.loc[exact.groupby(["n_clusters", "p"])["coverage"].idxmin()]
-    low = worst[worst["coverage"] < 0.89]
+    low = worst[(worst["p"] > 0.5) & (worst["coverage"] < 0.9)]
     assert len(low) >= 15
     assert (low["icc"] == 0.8).all()  # as the page says
     assert bootstrap_clusters.summary(frame) == bootstrap_clusters.TABLE.read_text(encoding="utf-8")
