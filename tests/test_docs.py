@@ -214,3 +214,23 @@ def test_the_gate_stays_shut_on_an_error(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "PairingError: " in done.stderr
+
+
+def test_the_page_on_inspect_runs_on_the_types_of_samples_df():
+    """It gives columns of Arrow's types, which a CSV does not keep."""
+    requires("pyarrow")
+    text = (DOCS / "howto" / "inspect.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", text, re.M | re.S)
+    code = "\n".join(cell for cell in cells if "table(" not in cell)
+    code = code.replace('read_csv("logs/samples_df.csv")', "read_csv(path, dtype_backend='pyarrow')")
+    answers = []
+    for read in (code, code.replace(", dtype_backend='pyarrow'", "")):
+        namespace: dict[str, object] = {"path": DOCS / "howto" / "logs" / "samples_df.csv"}
+        exec(compile(read, "inspect.md", "exec"), namespace)
+        logs = namespace["logs"]
+        ask = {"item": "id", "sample": "epoch", "cluster": "metadata_manual", "rng": 1}
+        answers.append([logs.evalci.compare("model", score=score, **ask) for score in ("score", "passed")])
+        assert {"place_chapter", "place_page"} <= set(logs)
+    for arrow, plain in zip(*answers, strict=True):
+        assert arrow.loc[0, "difference"] == plain.loc[0, "difference"]
+        assert arrow.loc[0, "ci_low"] == plain.loc[0, "ci_low"]
