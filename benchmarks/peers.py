@@ -1,6 +1,6 @@
 """Intervals of one clustered rate as other tools have them, and the default: coverage and mean width at nominal .95.
 
-    python benchmarks/peers.py           # about 10 minutes of CPU
+    python benchmarks/peers.py           # about 4 minutes of CPU
     python benchmarks/peers.py --quick   # a few small cells, seconds
 
 The tools are not run; each interval is computed here from its formula, also where the sample has no variance, as the tools do it.

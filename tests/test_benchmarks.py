@@ -838,7 +838,7 @@ def informative() -> Iterator[ModuleType]:
     yield from _load("informative")
 
 
-@pytest.mark.parametrize("dependence", ["none", "mild", "strong"])
+@pytest.mark.parametrize("dependence", ["none", "mild, falling", "strong, falling", "strong, rising"])
 def test_truth_of_rates_that_go_with_sizes(informative, dependence):
     cell = informative.Cell(dependence, 15)
     m, rate = informative.clusters(cell, 500_000, np.random.default_rng(3))
@@ -848,10 +848,11 @@ def test_truth_of_rates_that_go_with_sizes(informative, dependence):
 def test_rates_that_go_with_sizes_run_and_the_page_is_the_committed_run(informative, tmp_path):
     table = tmp_path / "page.md"
     informative.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
-    assert "| strong | 15 |" in table.read_text(encoding="utf-8")
+    assert "| strong, rising | 15 |" in table.read_text(encoding="utf-8")
     frame = pd.read_csv(informative.CSV, keep_default_na=False)
     assert len(frame) == len(informative.grid()) * len(informative.METHODS)
     assert informative.summary(frame) == informative.TABLE.read_text(encoding="utf-8")
-    strong = frame[(frame["dependence"] == "strong") & (frame["n_clusters"] < 40)]
-    assert (strong["coverage"] < 0.93).all()  # no method does well there, as the page says
-    assert (frame.loc[frame["dependence"] == "none", "coverage"] > 0.93).all()
+    strong = frame[(frame["dependence"] == "strong, falling") & (frame["n_clusters"] < 40)]
+    assert (strong["coverage"] < 0.92).all()  # no method does well there, as the page says
+    rest = frame[(frame["method"] == "icc_averaged") & (frame["dependence"] != "strong, falling")]
+    assert (rest["coverage"] > 0.93).all()
