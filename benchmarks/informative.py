@@ -104,9 +104,9 @@ def summary(frame: pd.DataFrame) -> str:
     replicates = int(frame["replicates"].max())
     made = (
         f"Made by `python benchmarks/informative.py` with seed {SEED}: {replicates:,} samples each, whose clusters have log-normal "
-        f"sizes. At their median of {_MEDIAN} the mean rate of a cluster is {_RATE}, and its logit changes by 0 (none; log-sd of the "
-        f"sizes 1), .5 (mild; log-sd .5) or 1 (strong; log-sd 1) for each unit of the log size; the ICC given the size is {_ICC}. "
-        "Nominal coverage is .95."
+        f"sizes. At their median of {_MEDIAN} the mean rate of a cluster is {_RATE}, and its logit changes by 0 (none; log-sd of "
+        "the sizes 1), .5 (mild; log-sd .5) or 1 (strong; log-sd 1) for each unit of the log size; the ICC given the size is "
+        f"{_ICC}. Nominal coverage is .95."
     )
     table = frame.pivot_table(index=["dependence", "n_clusters"], columns="method", values="coverage")[list(METHODS)]
     body = [
