@@ -1,6 +1,6 @@
 """Rates that go with the sizes of their clusters: how often the intervals of one rate hold it, nominal .95.
 
-    python benchmarks/informative.py           # about 4 minutes of CPU
+    python benchmarks/informative.py           # about 2 minutes of CPU
     python benchmarks/informative.py --quick   # seconds
 
 Clusters are drawn anew in each sample, with log-normal sizes and a logit of their mean rate that falls or rises with the log of the

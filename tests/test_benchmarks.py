@@ -852,7 +852,7 @@ def test_rates_that_go_with_sizes_run_and_the_page_is_the_committed_run(informat
     frame = pd.read_csv(informative.CSV, keep_default_na=False)
     assert len(frame) == len(informative.grid()) * len(informative.METHODS)
     assert informative.summary(frame) == informative.TABLE.read_text(encoding="utf-8")
-    strong = frame[(frame["dependence"] == "strong, falling") & (frame["n_clusters"] < 40)]
+    strong = frame[frame["dependence"] == "strong, falling"]
     assert (strong["coverage"] < 0.92).all()  # no method does well there, as the page says
     rest = frame[(frame["method"] == "icc_averaged") & (frame["dependence"] != "strong, falling")]
     assert (rest["coverage"] > 0.93).all()
