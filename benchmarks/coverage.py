@@ -26,6 +26,7 @@ os.environ.setdefault("TQDM_DISABLE", "1")  # the package's own bars; the one be
 import numpy as np
 import pandas as pd
 import simulation
+from scipy import special
 
 from evalci_accessor import stats
 from evalci_accessor.stats._draws import cluster_sums
@@ -131,6 +132,17 @@ def _limits(s: np.ndarray, m: np.ndarray, method: str) -> tuple[np.ndarray, np.n
     return np.concatenate(low), np.concatenate(high)
 
 
+def _known(s: np.ndarray, m: np.ndarray, icc: float) -> tuple[np.ndarray, np.ndarray]:
+    """Clopper and Pearson's limits at the effective size of the true ICC, which no real data tell."""
+    n = m.sum() / (1 + ((m**2).sum() / m.sum() - 1) * icc)
+    x = s.sum(axis=1) / m.sum() * n
+    alpha = (1 - LEVEL) / 2
+    with np.errstate(invalid="ignore"):  # at the ends, which are put right
+        low = np.where(x <= 0, 0.0, special.betaincinv(x, n - x + 1, alpha))
+        high = np.where(x >= n, 1.0, special.betaincinv(x + 1, n - x, 1 - alpha))
+    return low, high
+
+
 def _percentile(s: np.ndarray, m: np.ndarray, seed: np.random.SeedSequence) -> tuple[np.ndarray, np.ndarray]:
     results = [
         stats.cluster_ci(row, m, method="bootstrap_percentile", n_resamples=_RESAMPLES, rng=child, confidence_level=LEVEL)
@@ -151,6 +163,8 @@ def simulate(cell: Cell, replicates: int = 1000, *, seed: int = SEED, stage: int
     first, inverse = distinct_tables(s, m)
     names = [DEFAULT] if methods == "default" else [DEFAULT, "wilson_naive", "cr1", "korn_graubard"]
     answers = {name: tuple(x[inverse] for x in _limits(s[first], m, name)) for name in names}
+    if methods == "all":
+        answers["known_icc"] = _known(s, m, cell.icc)
     if methods == "all" and (m == m[0]).all():
         answers["bootstrap_exact"] = tuple(x[inverse] for x in _limits(s[first], m, "bootstrap_exact"))
     elif methods == "all":
@@ -206,7 +220,7 @@ def _number(value: float, digits: int = 3) -> str:
 WORDS = {
     DEFAULT: "`icc_averaged` (the default)", "wilson_naive": "Wilson, clusters ignored", "cr1": "`cr1` with t",
     "korn_graubard": "`korn_graubard`", "bootstrap_exact": "`bootstrap_exact`, equal sizes",
-    "bootstrap_percentile": "`bootstrap_percentile`, unequal sizes",
+    "bootstrap_percentile": "`bootstrap_percentile`, unequal sizes", "known_icc": "Clopper-Pearson, were the ICC known",
 }  # fmt: skip
 
 

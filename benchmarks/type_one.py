@@ -35,6 +35,7 @@ from evalci_accessor.stats.matched import PairTotals
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "type_one.csv"
 TABLE = HERE.parent / "docs" / "explanation" / "type_one_table.md"
+BEYOND = HERE.parent / "docs" / "explanation" / "type_one_beyond_table.md"
 
 SEED = 20_250_311
 LEVEL = 0.95
@@ -270,10 +271,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="a few cells; the numbers mean nothing")
     parser.add_argument("--output", type=Path, default=CSV)
     parser.add_argument("--table", type=Path, default=TABLE)
-    parser.add_argument("--beyond", action="store_true", help="cells outside the grid, to the screen only")
+    parser.add_argument("--beyond", action="store_true", help="cells outside the grid")
     options = parser.parse_args(arguments)
     if options.beyond:
-        print(report_beyond(options.replicates))
+        made = f"Made by `python benchmarks/type_one.py --beyond` with seed {SEED}: {options.replicates:,} replicates each."
+        page = f"{made}\n\n{report_beyond(options.replicates)}\n"
+        (BEYOND if options.table == TABLE else options.table).write_text(page, encoding="utf-8")
+        print(page)
         return
     replicates = 50 if options.quick else options.replicates
     records: list[dict] = []

@@ -35,6 +35,7 @@ from evalci_accessor.stats.pair_tests import pair_test
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "weighted.csv"
 TABLE = HERE.parent / "docs" / "explanation" / "weighted_table.md"
+BEYOND = HERE.parent / "docs" / "explanation" / "weighted_beyond_table.md"
 
 SEED, LEVEL, LIMIT = 20_251_130, 0.95, 0.075
 SIZES, CLUSTERS = ("equal 5", "log-normal", "dominated"), (8, 12, 20, 40)
@@ -223,10 +224,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="a few cells; the numbers mean nothing")
     parser.add_argument("--output", type=Path, default=CSV)
     parser.add_argument("--table", type=Path, default=TABLE)
-    parser.add_argument("--beyond", action="store_true", help="weights that go with the side, to the screen only")
+    parser.add_argument("--beyond", action="store_true", help="weights that go with the side")
     options = parser.parse_args(arguments)
     if options.beyond:
-        print(report_beyond(50 if options.quick else 2_000))
+        replicates = 50 if options.quick else 2_000
+        made = f"Made by `python benchmarks/weighted.py --beyond` with seed {SEED}: {replicates:,} replicates each."
+        page = f"{made}\n\n{report_beyond(replicates)}\n"
+        (BEYOND if options.table == TABLE else options.table).write_text(page, encoding="utf-8")
+        print(page)
         return
     records: list[dict] = []
     for done in run(grid(quick=options.quick), 50 if options.quick else options.replicates, processes=options.processes):

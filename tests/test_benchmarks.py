@@ -150,7 +150,7 @@ def test_simulation_is_sane_and_repeats(coverage):
     np.testing.assert_allclose(frame["coverage"] + frame["too_high"] + frame["too_low"], 1)
     assert frame["width"].between(0, 1).all()
     assert (frame["replicates"] == 12).all()
-    assert set(frame.groupby(["generator", "sizes", "n_clusters"])["method"].size()) == {5}
+    assert set(frame.groupby(["generator", "sizes", "n_clusters"])["method"].size()) == {6}
     exact = set(frame.loc[frame["method"] == "bootstrap_exact", "sizes"])
     assert exact == {"equal 5"}
     # One cell on its own, and the same cell with another seed or at another stage.
@@ -275,6 +275,8 @@ def test_cells_beyond_the_grid(type_one):
     assert all(abs(cell.difference) < 1e-12 for cell in type_one.beyond())
     lines = type_one.report_beyond(20).splitlines()
     assert len(lines) == 2 + len(type_one.beyond())
+    committed = type_one.BEYOND.read_text(encoding="utf-8").splitlines()
+    assert [line.split("|")[1:5] for line in committed[2:]] == [line.split("|")[1:5] for line in lines]
 
 
 def test_the_default_keeps_its_level_in_every_null_cell(type_one):
@@ -727,3 +729,130 @@ def test_pilots_ranges_hold_the_number():
     assert found["holds"].min() >= 0.7
     assert found["holds"].mean() > 0.8
     assert found["holds_icc"].mean() > 0.92
+
+# -- bootstraps by number of clusters ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bootstrap_clusters() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("bootstrap_clusters")
+
+
+def test_plain_bootstrap_is_all_resamples(bootstrap_clusters):
+    """Against every resample written out, and a point where all clusters have the same rate."""
+    m, p = np.full(4, 3), 0.7
+    s = np.array([[3, 3, 3, 3], [0, 1, 2, 3], [2, 2, 3, 3], [1, 3, 3, 3], [2, 2, 2, 2]])
+    covered = bootstrap_clusters.covers(s, m, p, "bootstrap_exact", np.random.SeedSequence(1))
+    assert not covered[0]
+    assert not covered[4]
+    for row, found in zip(s[1:4], covered[1:4], strict=True):
+        rates = np.sort([sum(pick) / 12 for pick in itertools.product(row, repeat=4)])
+        low, high = np.quantile(rates, [0.025, 0.975], method="inverted_cdf")
+        assert found == (low <= p <= high)
+
+
+def test_bootstraps_run(bootstrap_clusters, tmp_path):
+    table, csv = tmp_path / "page.md", tmp_path / "a.csv"
+    bootstrap_clusters.main(["--quick", "--processes", "1", "--output", str(csv), "--table", str(table)])
+    frame = pd.read_csv(csv)
+    assert frame.loc[~frame["drawn"], "method"].tolist() == ["bootstrap_exact"] * 2
+    assert set(frame.loc[frame["drawn"], "method"]) == set(bootstrap_clusters.DRAWN)
+    assert table.read_text(encoding="utf-8") == bootstrap_clusters.summary(frame)
+
+
+def test_rule_for_bootstraps_is_what_was_measured(bootstrap_clusters):
+    """The committed run: inside of the rule no cell is far from the level, outside of it many are."""
+    frame = pd.read_csv(bootstrap_clusters.CSV)
+    assert len(frame) == len([c for c in bootstrap_clusters.grid() if not c.drawn]) + 3 * 9
+    exact = frame[~frame["drawn"]]
+    inside = exact[bootstrap_clusters.in_rule(exact)]
+    outside = exact.drop(inside.index)
+    assert inside["coverage"].min() > 0.91
+    assert inside["coverage"].mean() > 0.94
+    assert outside["coverage"].mean() < 0.85
+    worst = exact.loc[exact.groupby(["n_clusters", "p"])["coverage"].idxmin()]
+    low = worst[(worst["p"] > 0.5) & (worst["coverage"] < 0.9)]
+    assert len(low) >= 15
+    assert (low["icc"] == 0.8).all()  # as the page says
+    assert bootstrap_clusters.summary(frame) == bootstrap_clusters.TABLE.read_text(encoding="utf-8")
+
+
+# -- what other tools have ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def peers() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("peers")
+
+
+@pytest.mark.parametrize(
+    ("m", "s", "wilson", "t"),
+    [
+        ("457812", "145411", (0.35575502418333205, 0.7930195598544545), (0.373129602435087, 0.8120555827500981)),
+        ("117775", "106564", (0.5437487055517074, 0.9185736015821635), (0.6659414344420287, 0.9054871369865427)),
+        ("825317", "621105", (0.2946663746027598, 0.8165486511532314), (0.2710436250812543, 0.8828025287648995)),
+        ("836238", "836238", (0.8194954476222075, 1.0), (1.0, 1.0)),
+    ],
+)
+def test_intervals_of_inspect_are_its_own(peers, m, s, wilson, t):
+    """``ci_wilson(cluster=...)`` and ``ci(cluster=...)`` of inspect_ai 0.3.285."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = peers.intervals(np.array([list(map(int, s))]), np.array(list(map(int, m))), np.random.SeedSequence(1))
+    np.testing.assert_allclose([x.item() for x in found["wilson_effective"]], wilson, rtol=1e-12)
+    np.testing.assert_allclose([x.item() for x in found["cr1_t"]], t, rtol=1e-12)
+
+
+def test_intervals_of_others_are_those_that_the_package_offers(peers):
+    m = np.array([4, 6, 9, 2, 5])
+    s = np.array([[3, 6, 7, 1, 5], [1, 2, 9, 2, 0]])
+    found = peers.intervals(s, m, np.random.SeedSequence(1))
+    for method, name in (("cr1", "cr1_t"), ("cr2", "cr2"), ("korn_graubard", "korn_graubard"), ("icc_averaged", "default")):
+        result = stats.cluster_ci(s, np.broadcast_to(m, s.shape), method=method)
+        # Other tools do not end their limits at 0 and 1.
+        np.testing.assert_allclose(np.clip(found[name], 0, 1), [result.ci_low, result.ci_high], rtol=1e-9)
+    naive = stats.proportion_ci(s.sum(axis=1), m.sum())
+    np.testing.assert_allclose(found["naive"], [naive.ci_low, naive.ci_high], rtol=1e-9)
+
+
+def test_peers_run_and_the_page_is_the_committed_run(peers, tmp_path):
+    table = tmp_path / "page.md"
+    peers.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    assert "the default" in table.read_text(encoding="utf-8")
+    frame = pd.read_csv(peers.CSV)
+    assert len(frame) == len(peers.grid()) * len(peers.WORDS) == 48 * 8
+    assert peers.summary(frame) == peers.TABLE.read_text(encoding="utf-8")
+    worst = frame.groupby("method")["coverage"].min().drop("default").sort_values()
+    assert worst.index[-1] == "wilson_effective"  # the best of the others, as the page says
+    assert frame.groupby("method")["coverage"].mean().drop("default").idxmax() == "wilson_effective"
+
+
+# -- rates that go with sizes ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def informative() -> Iterator[ModuleType]:
+    pytest.importorskip("tqdm")
+    yield from _load("informative")
+
+
+@pytest.mark.parametrize("dependence", ["none", "mild, falling", "strong, falling", "strong, rising"])
+def test_truth_of_rates_that_go_with_sizes(informative, dependence):
+    cell = informative.Cell(dependence, 15)
+    m, rate = informative.clusters(cell, 500_000, np.random.default_rng(3))
+    assert informative.truth(cell) == pytest.approx((m * rate).sum() / m.sum(), abs=1e-3)
+
+
+def test_rates_that_go_with_sizes_run_and_the_page_is_the_committed_run(informative, tmp_path):
+    table = tmp_path / "page.md"
+    informative.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    assert "| strong, rising | 15 |" in table.read_text(encoding="utf-8")
+    frame = pd.read_csv(informative.CSV, keep_default_na=False)
+    assert len(frame) == len(informative.grid()) * len(informative.METHODS)
+    assert informative.summary(frame) == informative.TABLE.read_text(encoding="utf-8")
+    strong = frame[frame["dependence"] == "strong, falling"]
+    assert (strong["coverage"] < 0.92).all()  # no method does well there, as the page says
+    rest = frame[(frame["method"] == "icc_averaged") & (frame["dependence"] != "strong, falling")]
+    assert (rest["coverage"] > 0.93).all()

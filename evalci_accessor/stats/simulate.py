@@ -159,7 +159,7 @@ def coverage(
 
     See Also
     --------
-    cluster_ci, design_effect
+    evalci_accessor.stats.cluster_ci, evalci_accessor.stats.design_effect
 
     Notes
     -----
