@@ -277,6 +277,13 @@ def test_cells_beyond_the_grid(type_one):
     assert len(lines) == 2 + len(type_one.beyond())
     committed = type_one.BEYOND.read_text(encoding="utf-8").splitlines()
     assert [line.split("|")[1:5] for line in committed[2:]] == [line.split("|")[1:5] for line in lines]
+    # What the page says of them.
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in committed[4:]]
+    whole = [row for row in rows if row[0] == "exchangeable, whole" and row[2] == "3"]
+    assert [float(row[4]) < 0.005 for row in whole] == [True] * 2
+    assert [0.17 < float(row[5]) < 0.25 for row in whole] == [True] * 2
+    assert all(float(row[4]) > 0.05 for row in rows if row[0] == "coin")
+    assert max(float(row[4]) for row in rows if row[0] == "asymmetric") == pytest.approx(1 / 6, abs=0.01)
 
 
 def test_the_default_keeps_its_level_in_every_null_cell(type_one):
@@ -344,7 +351,11 @@ def test_weighted_pairs_in_any_number_of_processes(weighted, tmp_path, capsys):
 
 
 def test_weighted_cells_beyond_the_grid(weighted):
-    assert len(weighted.report_beyond(5).splitlines()) == 2 + len(weighted.CLUSTERS)
+    lines = weighted.report_beyond(5).splitlines()
+    committed = weighted.BEYOND.read_text(encoding="utf-8").splitlines()[2:]
+    assert [line.split("|")[1] for line in committed] == [line.split("|")[1] for line in lines]
+    assert len(lines) == 2 + len(weighted.CLUSTERS)
+    assert all(float(line.split("|")[2]) > 0.05 for line in committed[2:])  # as the page says
 
 
 def test_the_default_keeps_its_level_under_weights(weighted):

@@ -248,6 +248,23 @@ def test_lazy_ids_from_a_store(cube, tmp_path):
     assert chunked["doc_id"].chunks, "the caller's coordinate stays lazy"
 
 
+def test_other_variables_of_dask_are_never_computed(cube):
+    """What the page about dask says of the methods that name their cluster."""
+    delayed, array = requires("dask").delayed, requires("dask.array")
+
+    def never():
+        raise AssertionError("computed")
+
+    column = ("item", array.from_delayed(delayed(never)(), shape=(200,), dtype=float))
+    lazy = cube.chunk(model=1, item=100).assign(other=column).assign_coords(stranger=column)
+    lazy.evalci.cluster_ci("doc_id")
+    lazy.evalci.proportion_ci(dim="item")
+    lazy.evalci.compare("model", cluster="doc_id", rng=1)
+    lazy.evalci.mcnemar("model", cluster="doc_id")
+    with pytest.raises(AssertionError, match="computed"):
+        lazy.evalci.design_effect()
+
+
 def test_level_of_a_multiindex_as_cluster(cube):
     index = pd.MultiIndex.from_arrays([cube["doc_id"].to_numpy(), np.arange(200)], names=["doc", "question"])
     nested = cube[["score"]].drop_vars(["item", *IDS]).assign_coords(xr.Coordinates.from_pandas_multiindex(index, "item"))
