@@ -102,7 +102,8 @@ def items_of(c: np.ndarray, samples: int, clusters: np.ndarray | None) -> Items:
     found = [] if coded is None else [Clustering(name="cluster", coded=coded)]
     return Items(
         groups=np.zeros(len(c), dtype=np.int64), n=np.full(len(c), samples), label=int, words=str, weights=None,
-        scores=(np.arange(samples) < c[:, None]).astype(float).ravel(), naming=naming, clusterings=found,
+        scores=(np.arange(samples) < c[:, None]).astype(float).ravel(), per_entry=np.full(len(c) * samples, samples),
+        naming=naming, clusterings=found,
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ class SeriesCurves:
         self,
         k: Ks,
         *,
-        item: Specs,
+        item: Specs | None = None,
         cluster: Specs | None = None,
         sample: Specs | None = None,
         by: Specs | None = None,
