@@ -371,6 +371,7 @@ ERRORS = [
     (lambda d: plot.power(plans("power", 7)), ex.MethodError, "at most 6 lines apart"),
     (lambda d: plot.power(over_k(1)), ex.ColumnNotFoundError, "half_width, power or mde"),
     (lambda d: plot.power(plans("power", 2), x="nope"), ex.MethodError, "x="),
+    (lambda d: plot.power(plans("power", 2), goal="high"), ex.MethodError, "goal="),
     (lambda d: plot.power(plans("power", 2).drop(columns="n_items"), x="n_items"), ex.ColumnNotFoundError, "'n_items'"),
     (
         lambda d: plot.power(plans("half_width", 2).assign(n_clusters_low=3)),

@@ -145,7 +145,7 @@ class FrameCurves:
         ----------
         factor, difference, margin, claim, alternative, baseline, pairs, unmatched
             As in `DataFrameAccessor.power`, which is called once; without a factor `DataFrameAccessor.half_width` is, and the
-            others have no say. A result is drawn without them.
+            others are refused. A result is drawn without them.
         item, cluster, n_clusters, items_per_cluster, n_samples, sample, score, by, method, confidence_level, nan_policy
             As there.
         nested, n_sims, rng

@@ -138,7 +138,7 @@ class SeriesCurves:
         ----------
         factor, difference, margin, claim, alternative, baseline, pairs, unmatched
             As in `SeriesAccessor.power`, which is called once; without a factor `SeriesAccessor.half_width` is, and the
-            others have no say.
+            others are refused.
         item, cluster, n_clusters, items_per_cluster, n_samples, sample, by, method, confidence_level, nan_policy
             As there.
         nested, n_sims, rng

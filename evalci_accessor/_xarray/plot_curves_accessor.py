@@ -146,7 +146,7 @@ class DatasetCurves:
         ----------
         factor, difference, margin, claim, alternative, baseline, pairs, unmatched
             As in `DatasetAccessor.power`, which is called once; without a factor `DatasetAccessor.half_width` is, and the
-            others have no say. A result is drawn without them.
+            others are refused. A result is drawn without them.
         item, cluster, n_clusters, items_per_cluster, n_samples, sample, score, dim, method, confidence_level, nan_policy
             As there.
         nested, n_sims, rng

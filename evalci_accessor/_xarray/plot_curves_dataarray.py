@@ -139,7 +139,7 @@ class DataArrayCurves:
         ----------
         factor, difference, margin, claim, alternative, baseline, pairs, unmatched
             As in `DataArrayAccessor.power`, which is called once; without a factor `DataArrayAccessor.half_width` is, and the
-            others have no say.
+            others are refused.
         item, cluster, n_clusters, items_per_cluster, n_samples, sample, dim, method, confidence_level, nan_policy
             As there.
         nested, n_sims, rng

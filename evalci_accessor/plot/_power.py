@@ -110,6 +110,8 @@ def power(
     lines = _lines(frame, keys, kind, along)
     values = [numbers(frame, name) for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_limit") if name in frame]
     is_rate = kind == "power" or _of_rates(frame, values) if percent is None else percent
+    if isinstance(goal, str):
+        check_option(goal, Literal["auto"], "goal")
     across = (_POWER if kind == "power" else None) if isinstance(goal, str) else goal
     canvas = open_canvas(look)
     ax, curves = canvas.ax, dress(lines, canvas)
