@@ -258,14 +258,14 @@ def test_the_smallest_difference_is_an_answer_and_no_goal():
 
 
 def test_items_without_clusters_are_counted_as_items(pilot):
-    ax = pilot.evalci.plot.power(n_clusters=[100, 400])
+    ax = pilot.evalci.plot.power(n_clusters=[100, 400], n_sims=10)
     assert ax.get_xlabel() == "items"
     assert said(ax) == ["half-width"]
     assert heights(ax, "edge") == []
 
 
 def test_plans_of_stats_are_drawn_as_they_are():
-    plan = stats.half_width(0.8, icc=0.3, n_clusters=[20, 40, 80], items_per_cluster=5)
+    plan = stats.half_width(0.8, icc=0.3, n_clusters=[20, 40, 80], items_per_cluster=5, n_sims=10)
     ax = plot.power(plan)
     same(heights(ax, "estimate"), [plan.half_width])
     same(heights(ax, "edge"), [plan.half_width_low, plan.half_width_high])

@@ -98,7 +98,7 @@ def power(
     --------
     >>> from evalci_accessor import datasets, plot
     >>> pilot = datasets.load_rag_eval().query("model == 'atlas'")
-    >>> plan = pilot.evalci.half_width("doc_id", n_clusters=[40, 80, 160], items_per_cluster=[5, 20])
+    >>> plan = pilot.evalci.half_width("doc_id", n_clusters=[40, 80], items_per_cluster=[5, 20], n_sims=20)
     >>> ax = plot.power(plan, goal=0.05)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('clusters of doc_id', 'half-width, points')
