@@ -258,14 +258,14 @@ def test_the_smallest_difference_is_an_answer_and_no_goal():
 
 
 def test_items_without_clusters_are_counted_as_items(pilot):
-    ax = pilot.evalci.plot.power(n_clusters=[100, 400])
+    ax = pilot.evalci.plot.power(n_clusters=[100, 400], n_sims=10)
     assert ax.get_xlabel() == "items"
     assert said(ax) == ["half-width"]
     assert heights(ax, "edge") == []
 
 
 def test_plans_of_stats_are_drawn_as_they_are():
-    plan = stats.half_width(0.8, icc=0.3, n_clusters=[20, 40, 80], items_per_cluster=5)
+    plan = stats.half_width(0.8, icc=0.3, n_clusters=[20, 40, 80], items_per_cluster=5, n_sims=10)
     ax = plot.power(plan)
     same(heights(ax, "estimate"), [plan.half_width])
     same(heights(ax, "edge"), [plan.half_width_low, plan.half_width_high])
@@ -371,6 +371,7 @@ ERRORS = [
     (lambda d: plot.power(plans("power", 7)), ex.MethodError, "at most 6 lines apart"),
     (lambda d: plot.power(over_k(1)), ex.ColumnNotFoundError, "half_width, power or mde"),
     (lambda d: plot.power(plans("power", 2), x="nope"), ex.MethodError, "x="),
+    (lambda d: plot.power(plans("power", 2), goal="high"), ex.MethodError, "goal="),
     (lambda d: plot.power(plans("power", 2).drop(columns="n_items"), x="n_items"), ex.ColumnNotFoundError, "'n_items'"),
     (
         lambda d: plot.power(plans("half_width", 2).assign(n_clusters_low=3)),

@@ -253,6 +253,18 @@ def test_dark_axes_get_light_ink_whatever_style_is_in_force():
     assert matplotlib.colors.to_hex(zero.get_edgecolor()[0]) == "#ffffff"
 
 
+def test_names_of_lines_are_shown_as_written_in_the_ink_of_their_axes():
+    with plt.style.context("dark_background"):
+        _, ax = plt.subplots()
+    made = over_k(3)
+    made["model"] = np.repeat(["$\\frac{x", "a_b^c $5 & 100 %", "two\nlines"], 4)
+    plot.pass_at_k(made, ax=ax, title="$\\frac{t")
+    ax.get_figure().canvas.draw()  # unfinished mathematics would raise here
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:3] == ["$\\frac{x", "a_b^c $5 & 100 %", "two lines"]
+    third = [line for line in ax.lines if line.get_gid() == "estimate"][2]
+    assert matplotlib.colors.to_hex(third.get_color()) == "#ffffff"
+
+
 def test_names_are_shown_as_written():
     honest, _ = rates(3)
     honest["model"] = ["$\\frac{x", "a_b^c $5 & 100 %", "two\nlines"]

@@ -138,7 +138,7 @@ class SeriesCurves:
         ----------
         factor, difference, margin, claim, alternative, baseline, pairs, unmatched
             As in `SeriesAccessor.power`, which is called once; without a factor `SeriesAccessor.half_width` is, and the
-            others have no say.
+            others are refused.
         item, cluster, n_clusters, items_per_cluster, n_samples, sample, by, method, confidence_level, nan_policy
             As there.
         nested, n_sims, rng
@@ -159,10 +159,12 @@ class SeriesCurves:
         Examples
         --------
         >>> from evalci_accessor import datasets
-        >>> pilot = datasets.load_rag_eval().query("model == 'atlas'").set_index("doc_id")["score"]
-        >>> ax = pilot.evalci.plot.power(cluster="doc_id", n_clusters=[40, 80], items_per_cluster=[5, 20])
-        >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][:2]
-        ('clusters of doc_id', ['5 items a cluster', '20 items a cluster'])
+        >>> scores = datasets.load_rag_eval().set_index(["model", "item", "doc_id"])["score"]
+        >>> ax = scores.evalci.plot.power(
+        ...     "model", item="item", cluster="doc_id", pairs=[("boreal", "cascade")], difference=0.1, n_clusters=[40, 80]
+        ... )
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('clusters of doc_id', 'power')
         """
         return _pandas.plots.power(
             self._obj, factor, item=item, cluster=cluster, sample=sample, score=self._obj, by=by, nested=nested,

@@ -146,7 +146,7 @@ class DatasetCurves:
         ----------
         factor, difference, margin, claim, alternative, baseline, pairs, unmatched
             As in `DatasetAccessor.power`, which is called once; without a factor `DatasetAccessor.half_width` is, and the
-            others have no say. A result is drawn without them.
+            others are refused. A result is drawn without them.
         item, cluster, n_clusters, items_per_cluster, n_samples, sample, score, dim, method, confidence_level, nan_policy
             As there.
         nested, n_sims, rng
@@ -172,10 +172,12 @@ class DatasetCurves:
         Examples
         --------
         >>> from evalci_accessor import datasets
-        >>> pilot = datasets.load_rag_eval_cube().sel(model="atlas")
-        >>> ax = pilot.evalci.plot.power(cluster="doc_id", n_clusters=[40, 80], items_per_cluster=[5, 20])
-        >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][:2]
-        ('clusters of doc_id', ['5 items a cluster', '20 items a cluster'])
+        >>> ds = datasets.load_rag_eval_cube()
+        >>> ax = ds.evalci.plot.power(
+        ...     "model", cluster="doc_id", pairs=[("boreal", "cascade")], difference=0.1, n_clusters=[40, 80]
+        ... )
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('clusters of doc_id', 'power')
         """
         return _xarray.plots.power(
             self._obj, factor, item=item, cluster=cluster, sample=sample, score=score, dim=dim, nested=nested,

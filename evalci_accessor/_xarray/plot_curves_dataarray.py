@@ -139,7 +139,7 @@ class DataArrayCurves:
         ----------
         factor, difference, margin, claim, alternative, baseline, pairs, unmatched
             As in `DataArrayAccessor.power`, which is called once; without a factor `DataArrayAccessor.half_width` is, and the
-            others have no say.
+            others are refused.
         item, cluster, n_clusters, items_per_cluster, n_samples, sample, dim, method, confidence_level, nan_policy
             As there.
         nested, n_sims, rng
@@ -160,10 +160,12 @@ class DataArrayCurves:
         Examples
         --------
         >>> from evalci_accessor import datasets
-        >>> pilot = datasets.load_rag_eval_cube()["score"].sel(model="atlas")
-        >>> ax = pilot.evalci.plot.power(cluster="doc_id", n_clusters=[40, 80], items_per_cluster=[5, 20])
-        >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][:2]
-        ('clusters of doc_id', ['5 items a cluster', '20 items a cluster'])
+        >>> scores = datasets.load_rag_eval_cube()["score"]
+        >>> ax = scores.evalci.plot.power(
+        ...     "model", cluster="doc_id", pairs=[("boreal", "cascade")], difference=0.1, n_clusters=[40, 80]
+        ... )
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('clusters of doc_id', 'power')
         """
         return _xarray.plots.power(
             self._obj, factor, item=item, cluster=cluster, sample=sample, score=None, dim=dim, nested=nested,

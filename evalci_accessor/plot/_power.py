@@ -98,7 +98,7 @@ def power(
     --------
     >>> from evalci_accessor import datasets, plot
     >>> pilot = datasets.load_rag_eval().query("model == 'atlas'")
-    >>> plan = pilot.evalci.half_width("doc_id", n_clusters=[40, 80, 160], items_per_cluster=[5, 20])
+    >>> plan = pilot.evalci.half_width("doc_id", n_clusters=[40, 80], items_per_cluster=[5, 20], n_sims=20)
     >>> ax = plot.power(plan, goal=0.05)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('clusters of doc_id', 'half-width, points')
@@ -110,6 +110,8 @@ def power(
     lines = _lines(frame, keys, kind, along)
     values = [numbers(frame, name) for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_limit") if name in frame]
     is_rate = kind == "power" or _of_rates(frame, values) if percent is None else percent
+    if isinstance(goal, str):
+        check_option(goal, Literal["auto"], "goal")
     across = (_POWER if kind == "power" else None) if isinstance(goal, str) else goal
     canvas = open_canvas(look)
     ax, curves = canvas.ax, dress(lines, canvas)
