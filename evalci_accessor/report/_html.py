@@ -19,8 +19,7 @@ _BASE = """
 .evalci-report :is(h1, h2, h3) { margin: 1.6em 0 .5em; line-height: 1.25; }
 .evalci-report h1 { font-size: 1.6em; } .evalci-report h2 { font-size: 1.25em; } .evalci-report h3 { font-size: 1.1em; }
 .evalci-report > :is(h1, h2):first-child { margin-top: 0; }
-.evalci-report blockquote { margin: 0; padding: .1rem 1rem; border-left: .25rem solid #1b7fc0; background: #f2f6fa;
-  }
+.evalci-report blockquote { margin: 0; padding: .1rem 1rem; border-left: .25rem solid #1b7fc0; background: #f2f6fa; }
 .evalci-report table { width: 100%; margin: 0 0 1.2rem; border-collapse: collapse; font-size: .95em; }
 .evalci-report caption { padding: .3rem 0; caption-side: top; }
 .evalci-report :is(th, td) { padding: .35rem .6rem; border-bottom: 1px solid #ccc; text-align: left; vertical-align: top;

@@ -34,6 +34,7 @@ def test_noise_that_vanishes_gives_the_interval_of_0_and_1(hits, mirror):
         assert diagnose(t, moments(t), rate(t)).rare.all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.001, 0.02, 0.1])
 @pytest.mark.parametrize("share", [0.01, 0.03])
 def test_covers_where_whole_clusters_are_rarely_at_the_far_end(noise, share):

@@ -175,6 +175,7 @@ def test_many_clusters_take_the_textbook_number():
     assert binary.n_clusters == pytest.approx(n / 5, rel=0.01)
 
 
+@pytest.mark.slow
 def test_half_width_of_many_clusters_is_the_normal_one():
     plan = stats.half_width(0.7, icc=0.1, n_clusters=4000, items_per_cluster=5)
     assert plan.half_width == pytest.approx(norm.isf(0.025) * plan.std_error, rel=0.01)
@@ -191,6 +192,7 @@ def test_half_width_on_an_open_scale_is_the_mean_of_a_chi(clusters):
     assert plan.half_width_low < plan.half_width < plan.half_width_high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "icc", "clusters", "items"), [(0.001, 0.3, 5, 50), (0.001, 0.05, 12, [1] * 11 + [60]), (0.999, 0.6, 20, 5)]
 )
@@ -206,6 +208,7 @@ def test_half_width_at_the_edge_is_the_mean_over_samples(rate, icc, clusters, it
         assert plan.half_width == pytest.approx(mean, rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "icc", "item_icc"), [(0.8, 0.1, 0.5), (0.97, 0.002, 0.3), (0.6, 0.2, 0.2), (0.6, 0.2, 1.0)]
 )
