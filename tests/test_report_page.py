@@ -136,7 +136,8 @@ def test_page_fits_is_silent_and_asks_for_nothing(chromium, made, width):
 
 DARK = """<style>body { margin: 0; background: #111; color: #eee; color-scheme: dark; } .host table { color: #ddd; }
 .host tbody tr:nth-child(odd) { background: #222; } .host tbody tr:nth-child(even) { background: #181818; }
-.host td, .host th { color: #eee; text-align: right; }</style>"""
+.host td, .host th { color: #eee; text-align: right; } .host p, .host blockquote p, .host li, .host dd, .host h3 { color: #eee; }
+.host caption, .host figcaption { color: #eee; text-align: center; }</style>"""
 
 
 @pytest.mark.parametrize("column", [320, 700, 1100])
@@ -146,9 +147,14 @@ def test_a_notebook_may_be_narrower_than_its_window_and_dark(chromium, made, tmp
     path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{host}{report._repr_html_()}</main>", encoding="utf-8")
     chromium.open(path, 1280)
     assert chromium.evaluate(OVERFLOWS.replace("innerWidth", str(column))) == []
-    styles = "new Set([...document.querySelectorAll('table, tr, th, td')].map(e => getComputedStyle(e)).map(s => "
-    shown = chromium.evaluate(f"[...{styles}[s.color, s.backgroundColor, s.textAlign].join(' ')))]")
-    assert shown == ["rgb(26, 26, 26) rgba(0, 0, 0, 0) left"]
+    computed = (
+        "(names, shown) => [...new Set([...document.querySelectorAll(names)].map(e => getComputedStyle(e)).map(s => "
+        "shown.map(name => s[name]).join(' ')))]"
+    )
+    cells = chromium.evaluate(f"({computed})('table, tr, th, td', ['color', 'backgroundColor', 'textAlign'])")
+    assert cells == ["rgb(26, 26, 26) rgba(0, 0, 0, 0) left"]
+    assert chromium.evaluate(f"({computed})('p, h2, h3, dt, dd, li, blockquote', ['color'])") == ["rgb(26, 26, 26)"]
+    assert chromium.evaluate(f"({computed})('caption, figcaption', ['color', 'textAlign'])") == ["rgb(68, 68, 68) left"]
 
 
 def test_scripts_in_names_show_as_text(chromium, tmp_path):

@@ -144,9 +144,9 @@ def test_errors_say_what_is_wanted(rag):
         report.table(result().iloc[:0])
     with pytest.raises(ex.MethodError, match="nouns= must be two words"):
         report.table(result(), nouns=("items",))
-    plan = rag.evalci.half_width("doc_id", n_clusters=40, by="model")
+    parts = datasets.load_code_eval().evalci.variance_components(item="item", cluster="repo_id", by="model")
     with pytest.raises(ex.ColumnNotFoundError, match=r"takes a result of .*mcnemar or design_effect.*Not there: 'ci_low'"):
-        report.table(plan)
+        report.table(parts)
     with pytest.raises(ex.MethodError, match=r"report\.table takes a result.*got list"):
         report.table([1])
 

@@ -16,22 +16,23 @@ _BASE = """
 .evalci-report { box-sizing: border-box; max-width: 62rem; margin: 0 auto; padding: 1rem; background: #fff; color: #1a1a1a;
   font: 1rem/1.5 system-ui, sans-serif; text-align: left; overflow-wrap: anywhere; color-scheme: light; }
 .evalci-report * { box-sizing: border-box; }
-.evalci-report :is(h1, h2, h3) { margin: 1.6em 0 .5em; line-height: 1.25; color: inherit; }
+.evalci-report :is(h1, h2, h3) { margin: 1.6em 0 .5em; line-height: 1.25; }
 .evalci-report h1 { font-size: 1.6em; } .evalci-report h2 { font-size: 1.25em; } .evalci-report h3 { font-size: 1.1em; }
 .evalci-report > :is(h1, h2):first-child { margin-top: 0; }
-.evalci-report blockquote { margin: 0; padding: .1rem 1rem; border-left: .25rem solid #1b7fc0; background: #f2f6fa;
-  color: inherit; }
+.evalci-report blockquote { margin: 0; padding: .1rem 1rem; border-left: .25rem solid #1b7fc0; background: #f2f6fa; }
 .evalci-report table { width: 100%; margin: 0 0 1.2rem; border-collapse: collapse; font-size: .95em; }
-.evalci-report caption { padding: .3rem 0; text-align: left; color: #444; caption-side: top; }
+.evalci-report caption { padding: .3rem 0; caption-side: top; }
 .evalci-report :is(th, td) { padding: .35rem .6rem; border-bottom: 1px solid #ccc; text-align: left; vertical-align: top;
   white-space: normal; font-variant-numeric: tabular-nums; }
-.evalci-report :is(table, thead, tbody, tr, th, td) { background: none !important; color: inherit !important; }
+.evalci-report :is(table, thead, tbody, tr, th, td) { background: none !important; }
+.evalci-report :is(h1, h2, h3, p, blockquote, dt, dd, li, table, thead, tbody, tr, th, td) { color: inherit !important; }
 .evalci-report :is(thead, tbody) th { min-width: 7em; }
 .evalci-report thead th { border-bottom: 2px solid #1a1a1a; vertical-align: bottom; }
 .evalci-report .limits { white-space: nowrap; }
 .evalci-report figure { margin: 0 0 1.2rem; }
 .evalci-report figure svg { display: block; width: 100%; max-width: 36rem; height: auto; }
-div.evalci-report figcaption, main.evalci-report figcaption { max-width: 40rem; color: #444; font-size: .9em; }
+.evalci-report :is(caption, figcaption) { color: #444 !important; font-weight: 400; text-align: left !important; }
+.evalci-report figcaption { max-width: 40rem; font-size: .9em; }
 .evalci-report dt { margin-top: .7rem; font-weight: 600; } .evalci-report dd { margin: 0 0 0 1rem; }
 .evalci-report ul { margin: .2rem 0; padding-left: 1.2rem; font-size: .9em; } .evalci-report a { color: #0b5a8f; }
 @media print {

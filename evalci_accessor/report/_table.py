@@ -107,7 +107,9 @@ def table(
         ("font-variant-numeric", "tabular-nums"),
         ("vertical-align", "top"),
     ]
-    styler = styler.set_table_styles([{"selector": "th, td", "props": left}, {"selector": "caption", "props": left[:1]}])
+    styler = styler.set_table_styles(
+        [{"selector": "th, td", "props": left}, {"selector": "caption", "props": [*left[:1], ("color", "inherit")]}]
+    )
     return styler
 
 
