@@ -716,7 +716,7 @@ class TestBadInput:
         refused(frame, name, ex.ColumnNotFoundError, r"item='itm' is neither.*Did you mean 'item'\?", item="itm")
         with pytest.raises(ex.ColumnNotFoundError, match=r"factor='modell' is neither.*Did you mean 'model'\?"):
             getattr(frame.evalci, name)("modell", item="item")
-        with pytest.raises(TypeError, match="item"):
+        with pytest.raises(ex.MethodError, match="item= is missing"):
             getattr(frame.evalci, name)("model")
 
     def test_levels_that_are_not_there(self, frame, name):
