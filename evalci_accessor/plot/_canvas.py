@@ -23,6 +23,7 @@ _GAP = 10.0  # points between the columns of the margin
 _PLOT_WIDTH = 3.6  # inches that are left to the intervals themselves
 LEGEND = 68  # letters of a line of the legend, where there is room
 _FEWEST = 12  # letters of a line of the legend in a narrow Axes
+_GAINED = 1.15  # what a layout gives an Axes and its labels, at least, of the width that the Axes has before
 _EDGE = 0.3  # inches of a figure that a layout may leave empty
 _PAD = 0.04  # inches between a legend and the Axes
 _SMALLEST = 4.0  # points: the smallest letters to which crowded rows shrink
@@ -237,8 +238,9 @@ def _room(canvas: Canvas) -> tuple[float, float]:
     beside = 0.0 if labels is None else max(frame.x0 - labels.x0, 0.0) / dpi
     if canvas.sizable:
         return 0.0, figure.get_size_inches()[0] - beside - _EDGE  # type: ignore[union-attr]
-    managed = figure.get_layout_engine() is not None  # type: ignore[union-attr]
-    return (beside if managed else 0.0), frame.width / dpi
+    if figure.get_layout_engine() is None:  # type: ignore[union-attr]
+        return 0.0, frame.width / dpi
+    return beside, _GAINED * frame.width / dpi
 
 
 def widen(
