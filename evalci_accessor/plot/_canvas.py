@@ -218,8 +218,10 @@ def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None)
             break
         letters = max(min(int(letters * room / wide), letters - 1), _FEWEST)
     if wide > room:  # so narrow that words would be torn
+        widest = _inches(texts)
+        share = 1 - (wide - room) / widest  # the marks beside them keep their size
         for text in texts:
-            text.set_fontsize(max(float(text.get_fontsize()) * room / wide, _SMALLEST))
+            text.set_fontsize(max(float(text.get_fontsize()) * share, _SMALLEST))
     if left:
         from matplotlib.transforms import ScaledTranslation
 
