@@ -199,9 +199,12 @@ def test_a_half_width_is_drawn_for_each_design(pilot, width):
             "5 items a cluster", "20 items a cluster", f"between the limits of the pilot's ICC, {icc}", "with items without number",
         ]  # fmt: skip
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("clusters of doc_id", "half-width, points")
+        assert ax.get_legend().get_title().get_text() == "half-width of the 95 % interval"
         assert ax.get_ylim()[0] == 0
         first = width.groupby("n_clusters")["half_width_limit"].first()
         np.testing.assert_allclose(heights(ax, "limit")[0], first, rtol=0.01)
+    own = plot.power(width.assign(half_width_limit=width["half_width"] * 0.9))  # a limit of each line
+    assert heights(own, "limit") == []
 
 
 def test_a_power_is_drawn_for_each_pair(powers):
@@ -310,6 +313,9 @@ def segments_upright(ax, gid):
 
 def test_what_falls_short_is_told_from_what_may_reach_the_level():
     result = covered(5)
+    chance = covered(1).assign(coverage=0.94, coverage_low=0.92, coverage_high=0.955)
+    reached, short = (line for line in plot.coverage(chance).lines if line.get_gid() == "coverage")
+    assert (len(reached.get_xdata()), len(short.get_xdata())) == (1, 0)
     ax = plot.coverage(result)
     reached, short = (line for line in ax.lines if line.get_gid() == "coverage")
     assert reached.get_xdata().tolist() == result["coverage"][result["coverage_high"] >= 0.95].tolist()

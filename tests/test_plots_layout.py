@@ -82,6 +82,15 @@ def test_coverage_has_room(letters, n_rows):
     assert figure.axes[0].get_window_extent().width / figure.dpi > 1.0
 
 
+@pytest.mark.parametrize("picture", ["forest", "power"])
+def test_a_long_title_takes_several_lines(picture):
+    title = "A title of many words that are not as long as each other, and goes on for another line or two in any case"
+    ax = plot.forest(rates(3)[0], title=title, label="model") if picture == "forest" else plot.power(plans("power", 2), title=title)
+    assert "\n" in ax.get_title()
+    assert " ".join(ax.get_title().split()) == title
+    legible(ax.get_figure())
+
+
 @pytest.mark.parametrize("picture", SMALL)
 def test_two_narrow_pictures_stand_side_by_side(picture):
     figure, axes = plt.subplots(1, 2, figsize=(5, 4.5), layout="constrained")
@@ -93,10 +102,10 @@ def test_two_narrow_pictures_stand_side_by_side(picture):
         assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1 - 1
 
 
-@pytest.mark.parametrize("picture", SMALL)
-def test_a_legend_is_no_wider_than_a_narrow_axes(picture):
+@pytest.mark.parametrize(("picture", "width"), [*((picture, 0.45) for picture in SMALL), ("pass_at_k", 0.25)])
+def test_a_legend_is_no_wider_than_a_narrow_axes(picture, width):
     figure = plt.figure(figsize=(4, 5))
-    ax = figure.add_axes((0.3, 0.1, 0.45, 0.3))
+    ax = figure.add_axes((0.3, 0.1, width, 0.3))
     SMALL[picture](ax)
     figure.canvas.draw()
     legend = ax.get_legend().get_window_extent()

@@ -23,6 +23,8 @@ _GAP = 10.0  # points between the columns of the margin
 _PLOT_WIDTH = 3.6  # inches that are left to the intervals themselves
 LEGEND = 68  # letters of a line of the legend, where there is room
 _FEWEST = 12  # letters of a line of the legend in a narrow Axes
+_GAINED = 1.15  # what a layout gives an Axes and its labels, at least, of the width that the Axes has before
+_EDGE = 0.3  # inches of a figure that a layout may leave empty
 _PAD = 0.04  # inches between a legend and the Axes
 _SMALLEST = 4.0  # points: the smallest letters to which crowded rows shrink
 
@@ -165,17 +167,34 @@ def set_title(canvas: Canvas, title: str | None) -> None:
     ax = canvas.ax
     legend = ax.get_legend()
     high = 0.0 if legend is None else legend.get_window_extent().height / ax.get_figure().dpi * 72  # type: ignore[union-attr]
-    ax.set_title(title, pad=high + 8, parse_math=False)
+    _fill(ax.set_title(title, pad=high + 8, parse_math=False), title, _title_room(canvas))
+
+
+def _title_room(canvas: Canvas) -> float:
+    """Inches that a title may be wide, which stands in the middle of the Axes and not of the figure."""
+    room = _room(canvas)[1]
+    if not canvas.sizable:
+        return room
+    ax, figure = canvas.ax, canvas.ax.get_figure()
+    frame = ax.get_window_extent()
+    margin = max((note.get_window_extent().x1 - frame.x1 for note in ax.texts), default=0.0) / figure.dpi  # type: ignore[union-attr]
+    wide = figure.get_size_inches()[0]  # type: ignore[union-attr]
+    centre = (wide - room - _EDGE + wide - margin) / 2
+    return float(2 * min(centre, wide - centre)) - _PAD
 
 
 def set_below(canvas: Canvas, text: str) -> None:
     """What lies along x, as written, in lines for which there is room."""
-    label = canvas.ax.set_xlabel(text, parse_math=False)
     left, room = _room(canvas)
-    letters = len(text)
-    while _inches([label]) > room - left and letters > _FEWEST:
-        letters = max(min(int(letters * (room - left) / _inches([label])), letters - 1), _FEWEST)
-        label.set_text(textwrap.fill(text, letters))
+    _fill(canvas.ax.set_xlabel(text, parse_math=False), text, room - left)
+
+
+def _fill(text: Text, words: str, room: float) -> None:
+    """Break a text into lines where it is wider than there is room."""
+    letters = len(words)
+    while (wide := _inches([text])) > room and letters > _FEWEST:
+        letters = max(min(int(letters * room / wide), letters - 1), _FEWEST)
+        text.set_text(textwrap.fill(words, letters))
 
 
 def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None) -> None:
@@ -199,8 +218,10 @@ def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None)
             break
         letters = max(min(int(letters * room / wide), letters - 1), _FEWEST)
     if wide > room:  # so narrow that words would be torn
+        widest = _inches(texts)
+        share = 1 - (wide - room) / widest  # the marks beside them keep their size
         for text in texts:
-            text.set_fontsize(max(float(text.get_fontsize()) * room / wide, _SMALLEST))
+            text.set_fontsize(max(float(text.get_fontsize()) * share, _SMALLEST))
     if left:
         from matplotlib.transforms import ScaledTranslation
 
@@ -218,9 +239,10 @@ def _room(canvas: Canvas) -> tuple[float, float]:
     frame, labels = ax.get_window_extent(), ax.yaxis.get_tightbbox()
     beside = 0.0 if labels is None else max(frame.x0 - labels.x0, 0.0) / dpi
     if canvas.sizable:
-        return 0.0, figure.get_size_inches()[0] - beside - 0.3  # type: ignore[union-attr]
-    managed = figure.get_layout_engine() is not None  # type: ignore[union-attr]
-    return (beside if managed else 0.0), frame.width / dpi
+        return 0.0, figure.get_size_inches()[0] - beside - _EDGE  # type: ignore[union-attr]
+    if figure.get_layout_engine() is None:  # type: ignore[union-attr]
+        return 0.0, frame.width / dpi
+    return beside, _GAINED * frame.width / dpi
 
 
 def widen(

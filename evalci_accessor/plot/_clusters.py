@@ -139,12 +139,12 @@ def clusters(
     _name(canvas, labels, edges)
     if _points(canvas, size).min() > _BORDERED:
         ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
-    set_legend(canvas, handles)
-    set_title(canvas, title)
     if is_rate:
         set_percent(ax.yaxis, " %")
     ax.set_ylabel("rate" if is_rate else "mean score")
     set_below(canvas, _told(rows, size))
+    set_legend(canvas, handles)
+    set_title(canvas, title)
     return ax
 
 

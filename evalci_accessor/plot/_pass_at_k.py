@@ -127,13 +127,13 @@ def pass_at_k(
     for i, curve in enumerate(curves):
         arrows |= _draw(canvas, curve, (i - (len(curves) - 1) / 2) * side, bounds, opacity(len(curves)))
     set_counts(canvas, ks)
-    set_legend(canvas, [*handles, *([open_end(ax)] if arrows else [])], title_of_legend)
-    set_title(canvas, title)
     if rates:
         set_percent(ax.yaxis, " %")
     measures = [words(value) for value in frame["measure"].unique()] if "measure" in frame else []
     ax.set_ylabel(_SAID.get(measures[0], "estimate") if len(measures) == 1 else "estimate", parse_math=False)
     set_below(canvas, "k, samples of an item")
+    set_legend(canvas, [*handles, *([open_end(ax)] if arrows else [])], title_of_legend)
+    set_title(canvas, title)
     return ax
 
 

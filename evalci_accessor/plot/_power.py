@@ -132,12 +132,12 @@ def power(
     if across is not None:
         ax.axhline(across, color=canvas.ink, **_GOAL, zorder=1.8, gid="goal")
     set_counts(canvas, at)
-    set_legend(canvas, handles, _common(frame, kind, keys) or None)
-    set_title(canvas, title)
     if is_rate:
         set_percent(ax.yaxis, " %" if kind == "power" else "")
     ax.set_ylabel(_height_label(frame, kind, percent=is_rate))
     set_below(canvas, _axis_label(frame, along))
+    set_legend(canvas, handles, _common(frame, kind, keys) or None)
+    set_title(canvas, title)
     return ax
 
 
