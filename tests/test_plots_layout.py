@@ -262,6 +262,16 @@ def test_dark_axes_get_light_ink_whatever_style_is_in_force():
     assert matplotlib.colors.to_hex(zero.get_edgecolor()[0]) == "#ffffff"
 
 
+@pytest.mark.parametrize("letters", [40, 58, 61, 200])
+def test_the_minus_of_a_broken_pair_ends_the_line_of_the_first_system(letters):
+    first, second = "a" * letters, "b" * letters
+    lines = labels(plot.differences(pairs(1).assign(model_a=first, model_b=second, family="f")))[0].split("\n")
+    place = next(i for i, line in enumerate(lines) if line.startswith("b"))
+    assert lines[place - 1].endswith("a \N{MINUS SIGN}")
+    assert "".join(lines).replace(" ", "") == f"f·{first}\N{MINUS SIGN}{second}"
+    assert max(map(len, lines)) <= 64
+
+
 def test_names_of_lines_are_shown_as_written_in_the_ink_of_their_axes():
     with plt.style.context("dark_background"):
         _, ax = plt.subplots()

@@ -147,13 +147,17 @@ def words(value: Any) -> str:
     return " ".join(str(plain(value)).split())
 
 
+def clusterings(frame: pd.DataFrame) -> list[str]:
+    """What the items of each row share, empty where they stand for themselves, which files give back as missing."""
+    return ["" if pd.isna(value) else words(value) for value in frame["cluster"]] if "cluster" in frame else []
+
+
 def broken(text: str) -> str:
-    """A long label in several lines, of which a pair's second system begins one."""
+    """A long label in several lines, of which a pair's second system begins one; the minus ends the line before it."""
     if len(text) <= LINE:
         return text
-    first, minus, second = text.partition(MINUS)
-    parts = [first, f"{minus}{second}".lstrip()] if minus else [text]
-    return "\n".join(line for part in parts for line in textwrap.wrap(part, LINE + 2))
+    systems = ["\n".join(textwrap.wrap(part, LINE + 2)) for part in text.split(MINUS, 1)]
+    return f"{MINUS.rstrip()}\n".join(systems)
 
 
 def named(key: Hashable, value: Any) -> str:
