@@ -166,6 +166,78 @@ def test_a_margin_is_a_band_and_the_verdict_fills_the_point():
     assert not [found for found in plot.differences(pairs(4, margin=0)).collections if found.get_gid() == "margin"]
 
 
+def test_to_be_no_worse_has_a_band_below_zero_alone():
+    result = pairs(3, margin=0.15).assign(claim=["noninferiority", "equivalence", "superiority"])
+    bands = [found.get_paths()[0].get_extents() for found in plot.differences(result).collections if found.get_gid() == "margin"]
+    assert [(box.x0, box.x1) for box in bands] == [(-0.15, 0), (-0.15, 0.15), (-0.15, 0.15)]
+
+
+def test_a_row_without_a_verdict_is_judged_by_its_interval():
+    drawn = pairs(4, margin=0.15).assign(verdict=["", "noninferior", "", "inconclusive"], ci_low=[0.1, 0.1, -1, 0.1])
+    ax = plot.differences(drawn.assign(ci_high=1.0, difference=0.2))
+    assert full(ax) == {1.0, 2.0}
+    assert said(ax)[1:3] == ["verdict, or zero left out", "inconclusive, or zero within"]
+    unknown = drawn.iloc[[0]].assign(ci_low=np.nan, ci_high=np.nan)
+    assert full(plot.differences(unknown)) == set()
+    both = pd.concat([pairs(2), pairs(2, margin=0.15).assign(verdict="inconclusive")], ignore_index=True)
+    assert full(plot.differences(both)) == full(plot.differences(pairs(2)))
+    assert notes(plot.differences(both))[-10:] == [
+        "verdict", "", "", "inconclusive", "inconclusive", "p, adjusted", "< .001", "< .001", "?", "?",
+    ]  # fmt: skip
+
+
+def test_no_more_is_claimed_for_all_pairs_than_is_known(rag):
+    single = rag.evalci.compare("model", item="item", cluster="doc_id", pairs=[("boreal", "atlas")], rng=1)
+    ax = plot.differences(single)
+    assert said(ax) == ["95 % interval of each pair, clustered by doc_id", "zero within"]
+    assert not [found for found in ax.collections if found.get_gid() == "simultaneous"]
+    assert said(plot.differences(pairs(3)))[1] == "95 % interval for all pairs corrected together"  # perhaps in each family
+    assert said(plot.differences(pairs(3).drop(columns="family")))[1] == "95 % interval for all pairs together"
+
+
+def test_the_legend_is_that_of_the_rows_that_are_drawn():
+    honest, naive = rates(3)
+    more = pd.concat([naive, naive.assign(model="another", method="wald", confidence_level=0.5)], ignore_index=True)
+    more = more.drop_duplicates(["family", "model"])
+    ax = plot.forest(honest, naive=more)
+    assert said(ax)[1] == "items taken as independent: wilson"
+    assert ax.get_legend().get_title().get_text() == "95 % intervals"
+
+
+def test_items_for_themselves_stay_so_after_a_file(tmp_path, rag):
+    for name, result in {
+        "forest": rag.evalci.proportion_ci(by="model"),
+        "differences": rag.evalci.diff_ci("model", item="item"),
+        "pass_at_k": rag.evalci.pass_at_k([1], item="item", by="model"),
+        "power": rag.evalci.power("model", item="item", baseline="atlas", difference=0.1, n_clusters=[100, 400]),
+    }.items():
+        result.to_csv(tmp_path / "kept.csv", index=False)
+        axes = [getattr(plot, name)(each) for each in (result, pd.read_csv(tmp_path / "kept.csv"))]
+        assert said(axes[1]) == said(axes[0])
+        assert notes(axes[1]) == notes(axes[0])
+        assert axes[1].get_xlabel() == axes[0].get_xlabel()
+
+
+def test_largest_clusters_of_one_size_are_counted():
+    assert said(plot.clusters(many_clusters([4, 4, 3, 4, 4, 4, 4])[0]))[-1] == (
+        "largest: doc-000- with 14.8 % of the items, rate 0.0 %, and 5 more as large"
+    )
+
+
+@pytest.mark.parametrize("name", ["n", "weight", "estimate"])
+def test_a_clustering_may_be_called_as_a_column_of_results(rag, name):
+    one = rag[rag["model"] == "atlas"]
+    ax = one.rename(columns={"doc_id": name}).evalci.plot.clusters(name)
+    expected = one.evalci.plot.clusters("doc_id")
+    np.testing.assert_array_equal(np.concatenate(steps(ax)), np.concatenate(steps(expected)))
+    assert labels_below(ax) == labels_below(expected)
+    assert ax.get_xlabel() == f"200 items in 40 clusters of {name}, 5 each"
+
+
+def labels_below(ax):
+    return [text.get_text() for text in ax.get_xticklabels()]
+
+
 def test_differences_tell_counts_and_pvalues():
     shown = notes(plot.differences(pairs(1).assign(difference=0.1234)))
     assert shown == [

@@ -154,7 +154,10 @@ def of_sample(sample: Sample) -> pd.DataFrame:
     names = pd.Series([sample.cluster_label(int(code)) for code in t.cluster], dtype=object)
     # Weights have any scale; here they add up to the items.
     weight = {"weight": t.m * (t.n.sum() / t.m.sum())} if t.weighted else {}
-    return pd.DataFrame({str(sample.cluster): names, "estimate": t.s / t.m, "n": t.n, **weight})
+    name = str(sample.cluster)
+    if name in (*NEEDED, "weight"):  # as a column of its own; words leave the blank out
+        name += " "
+    return pd.DataFrame({name: names, "estimate": t.s / t.m, "n": t.n, **weight})
 
 
 def _names(rows: Rows) -> list[str]:
@@ -206,9 +209,11 @@ def _handles(
     if largest is not None:
         share = size[largest] / size.sum()
         what = "weight" if "weight" in rows.frame else "items"
+        alike = int((size == size[largest]).sum()) - 1
         told = (
             f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of the {what}, "
             f"{'rate' if percent else 'mean'} {_words.number(float(rate[largest]), percent=percent)}{unit}"
+            + (f", and {alike:,} more as large" if alike else "")
         )
         handles.append(Patch(facecolor="none", edgecolor=VERMILLION, hatch="////", label=told))
     return handles

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from evalci_accessor._typing import Labels
 from evalci_accessor.plot import _words
@@ -25,7 +26,7 @@ from evalci_accessor.plot._canvas import (
     set_title,
     widen,
 )
-from evalci_accessor.plot._frame import DIFFERENCE, Result, Rows, folded, names, read
+from evalci_accessor.plot._frame import DIFFERENCE, Result, Rows, clusterings, folded, names, read, words
 from evalci_accessor.plot._intervals import Pen, draw, in_unit
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def differences(
     -----
     Nothing is computed. The thick line is each pair's own interval, the thin one that which holds for all pairs together. A full
     point says that a claim can be made: there is a verdict, as `diff_ci` gives it, or else the simultaneous interval leaves out
-    zero (the pair's own, if there is no other). The margin is a band around zero.
+    zero (the pair's own, if there is no other). The margin is a band around zero, and below it for noninferiority, as far as the
+    first system may be worse.
 
     Examples
     --------
@@ -111,19 +113,19 @@ def differences(
     bounds = (-1.0, 1.0) if rates else (-np.inf, np.inf)
     canvas = open_canvas(look)
     ax = canvas.ax
-    ax.set_xlim(*widen(ax, [point, low, high, *wide, margin, -margin], held=(0.0,)))
+    margins = _margins(rows, margin)
+    ax.set_xlim(*widen(ax, [point, low, high, *wide, *margins], held=(0.0,)))
     y, _ = places(rows.headings)
     banded = margin > 0
-    for row, size in zip(y[banded], margin[banded], strict=True):
+    for row, first, last in zip(y[banded], *(side[banded] for side in margins), strict=True):
         ax.fill_betweenx(
-            [row - 0.5, row + 0.5], -size, size, color=VERMILLION, alpha=_FAINT, linewidth=0, zorder=1, gid="margin"
+            [row - 0.5, row + 0.5], first, last, color=VERMILLION, alpha=_FAINT, linewidth=0, zorder=1, gid="margin"
         )
-    for side in (-margin, margin):
-        ax.vlines(
-            side[banded], y[banded] - 0.5, y[banded] + 0.5, colors=VERMILLION, linewidth=0.8, linestyle=":", zorder=1.2
-        )
+    for side in margins:
+        edge = banded & (side != 0)
+        ax.vlines(side[edge], y[edge] - 0.5, y[edge] + 0.5, colors=VERMILLION, linewidth=0.8, linestyle=":", zorder=1.2)
     ax.vlines(0, 0.5, y[-1] + 0.5, colors=[canvas.ink], linewidth=1, zorder=1.5, gid="zero")
-    together = ~np.isnan(wide[0])
+    together = _together(low, high, wide)
     arrows = draw(ax, y, point, low, high, bounds, _OWN, zorder=3)
     if together.any():
         some_y, some_point, lower, upper = (each[together] for each in (y, point, *wide))
@@ -147,12 +149,28 @@ def _pairs(rows: Rows, group: Hashable) -> list[str]:
     return names(*folded(rows.frame, [key for key in rows.keys if key != group]))
 
 
+def _verdicts(rows: Rows) -> list[str]:
+    """Empty where there is none: for want of an interval, or because the row is of another method."""
+    return ["" if pd.isna(value) else words(value) for value in rows.frame["verdict"]] if "verdict" in rows.frame else []
+
+
 def _claims(rows: Rows, low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
-    """Rows of which something can be claimed."""
-    if "verdict" in rows.frame:
-        return np.array([text != "inconclusive" for text in rows.texts("verdict")])
+    """Rows of which something can be claimed: by their verdict, or else by their interval."""
     lower, upper = (np.where(np.isnan(each), own, each) for each, own in zip(wide, (low, high), strict=True))
-    return np.asarray((lower > 0) | (upper < 0))
+    left_out = np.asarray((lower > 0) | (upper < 0))
+    verdicts = np.array(_verdicts(rows) or [""] * len(low))
+    return np.where(verdicts == "", left_out, verdicts != "inconclusive")
+
+
+def _margins(rows: Rows, margin: np.ndarray) -> list[np.ndarray]:
+    """Ends of the bands: to be no worse asks for less than to be alike, and nothing above zero."""
+    below_only = np.array(rows.texts("claim") or [""] * len(margin)) == "noninferiority"
+    return [-margin, np.where(below_only, 0.0, margin)]
+
+
+def _together(low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
+    """Rows with an interval for all pairs that says more than their own, as it does not where the pair is the only one."""
+    return ~np.isnan(wide[0]) & ~((wide[0] == low) & (wide[1] == high))
 
 
 def _notes(rows: Rows, *, percent: bool) -> list[Note]:
@@ -164,12 +182,12 @@ def _notes(rows: Rows, *, percent: bool) -> list[Note]:
         sides = zip(*map(_words.counts, only), strict=True)
         columns.append(Note(heading="only 1st : 2nd", texts=[" : ".join(pair) for pair in sides]))
     for name, shown in (("n_pairs", "items"), ("n_clusters", "clusters")):
-        clustered = name != "n_clusters" or any(rows.texts("cluster") or ["yes"])
+        clustered = name != "n_clusters" or any(clusterings(rows.frame) or ["yes"])
         if name in rows.frame and clustered:
             columns.append(Note(heading=shown, texts=_words.counts(rows.numbers(name))))
     if "verdict" in rows.frame:
-        columns.append(Note(heading="verdict", texts=rows.texts("verdict")))
-    elif "pvalue_adj" in rows.frame:
+        columns.append(Note(heading="verdict", texts=_verdicts(rows)))
+    if "pvalue_adj" in rows.frame:
         how = rows.only("correction")
         columns.append(
             Note(heading=f"p ({how})" if how else "p, adjusted", texts=_words.pvalues(rows.numbers("pvalue_adj")))
@@ -185,19 +203,21 @@ def _handles(
     from matplotlib.patches import Patch
 
     level = _words.level(rows.only("confidence_level"))
-    clusters = [text for text in rows.texts("cluster") if text]
-    said = f", clustered by {_words.few(clusters)}" if clusters else ""
+    clusters = _words.few(clusterings(rows.frame))
+    said = f", clustered by {clusters}" if clusters else ""
     handles: list[Line2D | Patch] = [
         Line2D([], [], color=BLUE, linewidth=_OWN.width, label=f"{level}interval of each pair{said}")
     ]
+    # With more keys the correction may have run within some of them, which the result does not say.
+    family = "all pairs together" if len(rows.keys) <= 2 else "all pairs corrected together"
     if together:
-        label = f"{level}interval for all pairs together"
+        label = f"{level}interval for {family}"
         handles.append(Line2D([], [], color=BLUE, linewidth=_TOGETHER.width, label=label))
-    if "verdict" in rows.frame:
-        said_full, said_empty = "verdict", "inconclusive"
-    else:
-        said_full, said_empty = ("zero left out", "zero within") if not together else (
-            "zero left out (all pairs together)", "zero within (all pairs together)"
+    which = f" ({family})" if together else ""
+    said_full, said_empty = f"zero left out{which}", f"zero within{which}"
+    if any(verdicts := _verdicts(rows)):
+        said_full, said_empty = ("verdict", "inconclusive") if all(verdicts) else (
+            f"verdict, or {said_full}", f"inconclusive, or {said_empty}"
         )  # fmt: skip
     for is_full, face, label in ((True, BLUE, said_full), (False, ax.get_facecolor(), said_empty)):
         if (claims == is_full).any():

@@ -27,7 +27,7 @@ from evalci_accessor.plot._canvas import (
     set_title,
     widen,
 )
-from evalci_accessor.plot._frame import RATE, Result, Rows, numbers, read, tidy, words
+from evalci_accessor.plot._frame import RATE, Result, Rows, clusterings, numbers, read, tidy, words
 from evalci_accessor.plot._intervals import Pen, draw, in_unit
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def forest(
     check_look(look)
     rows = read(result, RATE, "plot.forest", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending)
     point, low, high = (rows.numbers(name) for name in RATE)
-    other = np.full((3, len(point)), np.nan) if naive is None else _beside(rows, result, naive)
+    beside = None if naive is None else _beside(rows, result, naive)
+    other = np.full((3, len(point)), np.nan) if beside is None else np.stack([numbers(beside, name) for name in RATE])
     rates = in_unit(point, low, high, *other) if percent is None else percent
     bounds = (0.0, 1.0) if rates else (-np.inf, np.inf)
     canvas = open_canvas(look)
@@ -129,7 +130,7 @@ def forest(
     if naive is not None:
         arrows |= draw(ax, y + shift, other[0], other[1], other[2], bounds, _NAIVE, zorder=3)
         ax.plot(other[0], y + shift, **_diamond(ax), linestyle="none", zorder=4, gid="naive estimate")
-    frames = [rows.frame, *([] if naive is None else [tidy(naive, RATE, "plot.forest", SOURCE)[0]])]
+    frames = [rows.frame, *([] if beside is None else [beside])]
     handles = _handles(frames, arrows, ax)
     set_rows(canvas, rows.labels, rows.headings, _notes(rows, percent=rates) if notes else [], legend=len(handles) + 1)
     levels = {_level(frame) for frame in frames}
@@ -141,8 +142,8 @@ def forest(
     return ax
 
 
-def _beside(rows: Rows, result: Result, naive: Result) -> np.ndarray:
-    """Estimate and limits of the naive result in the order of the rows, shape (3, R)."""
+def _beside(rows: Rows, result: Result, naive: Result) -> pd.DataFrame:
+    """The rows of the naive result that are drawn, in the order of those above them."""
     own = tidy(result, RATE, "plot.forest", SOURCE)[1]
     frame, keys = tidy(naive, RATE, "plot.forest", SOURCE)
     if set(own) != set(keys):
@@ -161,7 +162,7 @@ def _beside(rows: Rows, result: Result, naive: Result) -> np.ndarray:
             f"naive= has no row for {len(lacking)} of {len(wanted)} keys, such as {', '.join(lacking[0]) or 'all'}; it must be of "
             "the same scores."
         )
-    return np.stack([numbers(frame, name)[[at[key] for key in wanted]] for name in RATE])
+    return frame.iloc[[at[key] for key in wanted]]
 
 
 def _key(frame: pd.DataFrame, keys: list[Hashable]) -> list[tuple[str, ...]]:
@@ -174,7 +175,7 @@ def _notes(rows: Rows, *, percent: bool) -> list[Note]:
     heading = "%" if percent else "estimate"
     columns = [Note(heading=heading, texts=[_words.interval(*three, percent=percent) for three in limits])]
     for name, shown in (("n", "items"), ("n_items", "items"), ("n_clusters", "clusters")):
-        clustered = name != "n_clusters" or any(rows.texts("cluster") or ["yes"])
+        clustered = name != "n_clusters" or any(clusterings(rows.frame) or ["yes"])
         if name in rows.frame and clustered:
             columns.append(Note(heading=shown, texts=_words.counts(rows.numbers(name))))
     return columns
@@ -210,7 +211,7 @@ def _diamond(ax: Axes) -> dict[str, Any]:
 
 def _said(frame: pd.DataFrame) -> str:
     """What an interval takes into account, and by which method."""
-    clusters, methods = ([words(value) for value in frame[name]] if name in frame else [] for name in ("cluster", "method"))
+    clusters, methods = clusterings(frame), [words(value) for value in frame["method"]] if "method" in frame else []
     kinds = [f"clustered by {_words.few(clusters)}"] if any(clusters) else []
     if not all(clusters):
         kinds.append("items taken as independent")

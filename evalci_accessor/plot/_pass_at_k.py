@@ -32,7 +32,18 @@ from evalci_accessor.plot._curves import (
     span,
     split,
 )
-from evalci_accessor.plot._frame import APART, RATE, Result, called, chosen_keys, numbers, refuse_lacking, tidy, words
+from evalci_accessor.plot._frame import (
+    APART,
+    RATE,
+    Result,
+    called,
+    chosen_keys,
+    clusterings,
+    numbers,
+    refuse_lacking,
+    tidy,
+    words,
+)
 from evalci_accessor.plot._intervals import Pen, draw, in_unit
 
 if TYPE_CHECKING:
@@ -198,7 +209,7 @@ def _counts(curve: Curve) -> str:
     said = []
     for name, shown in (("n_items", "items"), ("n_clusters", "clusters")):
         values = curve.numbers(name)
-        clusters = [words(value) for value in curve.frame["cluster"]] if "cluster" in curve.frame else []
+        clusters = clusterings(curve.frame)
         if np.isnan(values).all() or (name == "n_clusters" and "cluster" in curve.frame and not any(clusters)):
             continue
         of = f" of {_words.few(clusters)}" if name == "n_clusters" and any(clusters) else ""

@@ -24,7 +24,18 @@ from evalci_accessor.plot._canvas import (
     widen,
 )
 from evalci_accessor.plot._curves import BAND, Curve, distinct, dress, frame_curves, opacity, set_counts, split
-from evalci_accessor.plot._frame import Result, called, chosen_keys, folded, named, numbers, refuse_lacking, tidy, words
+from evalci_accessor.plot._frame import (
+    Result,
+    called,
+    chosen_keys,
+    clusterings,
+    folded,
+    named,
+    numbers,
+    refuse_lacking,
+    tidy,
+    words,
+)
 from evalci_accessor.plot._intervals import in_unit
 from evalci_accessor.stats import PowerPlan, WidthPlan
 from evalci_accessor.stats._validate import check_option
@@ -218,7 +229,7 @@ def _design_words(frame: pd.DataFrame, firsts: pd.DataFrame, name: str) -> list[
 
 def _clustered(frame: pd.DataFrame) -> bool:
     """Whether clusters are clusters, and not items that stand for themselves."""
-    return "cluster" not in frame or any(words(value) for value in frame["cluster"])
+    return "cluster" not in frame or any(clusterings(frame))
 
 
 def _of_rates(frame: pd.DataFrame, values: list[np.ndarray]) -> bool:
@@ -304,8 +315,8 @@ def _common(frame: pd.DataFrame, kind: str, keys: list[Hashable]) -> str:
 
 
 def _axis_label(frame: pd.DataFrame, along: str) -> str:
-    named_so = [words(value) for value in frame["cluster"]] if "cluster" in frame else []
-    of = f" of {_words.few(named_so)}" if any(named_so) else ""
+    clusters = _words.few(clusterings(frame))
+    of = f" of {clusters}" if clusters else ""
     return {
         "n_clusters": f"clusters{of}" if _clustered(frame) else "items",
         "n_items": "items",
