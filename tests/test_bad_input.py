@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import decimal
+import re
 
 import numpy as np
 import pandas as pd
@@ -155,6 +157,16 @@ class TestScores:
         text = frame["score"].map({1: "C", 0: "I"})
         with pytest.raises(ScoreTypeError, match=r"'C' \(278\), 'I' \(122\).*\{'C': 1, 'I': 0, 'P': 0\.5, 'N': 0\}"):
             frame.assign(score=text).evalci.proportion_ci()
+
+    @pytest.mark.parametrize(
+        ("good", "bad"), [("PASS", "FAIL"), ("passed", "failed"), ("true", "false"), ("TRUE", "FALSE"), ("Yes", "no"), ("c", "i")]
+    )
+    def test_the_map_that_is_advised_does_as_it_stands(self, frame, good, bad):
+        text = frame.assign(score=frame["score"].map({1: good, 0: bad}))
+        with pytest.raises(ScoreTypeError) as refused:
+            text.evalci.proportion_ci()
+        advised = re.search(r"df\['score'\]\.map\((\{.*?\})\)", str(refused.value))[1]
+        assert text["score"].map(ast.literal_eval(advised)).tolist() == frame["score"].tolist()
 
     def test_numbers_as_text(self, frame):
         with pytest.raises(ScoreTypeError, match="text is never guessed at"):
