@@ -131,8 +131,9 @@ class TestAlignment:
             frame.evalci.cluster_ci(["cluster", "score"])
         with pytest.raises(MethodError, match="names 'cluster' twice"):
             frame.evalci.cluster_ci(["cluster", "cluster"])
-        with pytest.raises(ClusterError, match="list of clusterings is empty"):
-            frame.evalci.cluster_ci([])
+        for nothing in ([], None):
+            with pytest.raises(ClusterError, match=r"names no clustering.*design_effect\(\) tries every column"):
+                frame.evalci.cluster_ci(nothing)
         with pytest.raises(MethodError, match=r"list of 40; a list names clusterings.*numpy\.asarray"):
             frame.evalci.cluster_ci(["c0"] * 40)
 
