@@ -121,7 +121,10 @@ def list_hint(name: object) -> str:
 def check_listed(specs: Sequence[Any], names: Sequence[str]) -> list[str]:
     """Names of the clusterings, each its own; an empty list is refused, and one that names the same twice."""
     if not specs:
-        raise ClusterError("The list of clusterings is empty; name what the items share, as cluster='doc_id'.")
+        raise ClusterError(
+            "cluster= names no clustering; name what the items share, as cluster='doc_id'. Of a frame design_effect() tries every "
+            "column that could be it."
+        )
     named = [(type(spec), spec) for spec in specs if isinstance(spec, (str, int, tuple))]
     twice = next((spec for kind, spec in named if named.count((kind, spec)) > 1), None)
     if twice is not None:

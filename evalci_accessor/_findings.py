@@ -19,6 +19,8 @@ from evalci_accessor.stats.clustered import rate
 from evalci_accessor.stats.crossed import Crossed
 from evalci_accessor.stats.moments import Moments, moments
 
+PERCENT = 100.0  # the score of a pass where logs write rates in percent
+
 
 def who(sample: Sample, groups: Any) -> str:
     """The groups that a warning speaks of, as its first words."""
@@ -72,6 +74,23 @@ def warn_mixed_scales(sample: Sample, options: RateOptions, result: RateResult) 
             "Where these are rates, ask for them in a call of their own.",
             ex.MixedScaleWarning,
         )
+
+
+def warn_percent(sample: Sample) -> None:
+    """Say that scores of 0 and 100 are a rate in percent."""
+    least, greatest = sample.score_range
+    if greatest == PERCENT and least >= 0 and np.allclose(sample.totals.ss, PERCENT * sample.totals.s, rtol=1e-12, atol=0):
+        tell_percent()
+
+
+def tell_percent() -> None:
+    """The warning itself, for one system or several."""
+    warn(
+        "All scores are 0 or 100, as of a pass rate in percent. The default takes them for an open scale, whose limits may lie "
+        "beyond what a rate can be, and are too close where nearly all passed or failed. Divide the scores by 100 for the method "
+        "that is made for rates.",
+        ex.PercentScoreWarning,
+    )
 
 
 def warn_sentinel(found: tuple[float, int] | None, greatest: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from evalci_accessor import exceptions as ex
 from evalci_accessor._blocks import Block
 from evalci_accessor._crossing import NEGATIVE, SHORT, variance_words
-from evalci_accessor._findings import bootstrap_fault, warn_sentinel, which
+from evalci_accessor._findings import PERCENT, bootstrap_fault, tell_percent, warn_sentinel, which
 from evalci_accessor._pairing import Margin, Matched
 from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.stats import diagnose as dg
@@ -66,6 +66,9 @@ def warn_scales(matched: Matched) -> None:
             ex.MixedScaleWarning,
         )
     if matched.bounded:
+        return
+    if all(((scores == 0) | (scores == PERCENT) | np.isnan(scores)).all() for scores in tables):
+        tell_percent()
         return
     greatest = np.max([np.nan_to_num(scores, nan=-np.inf).max(axis=0) for scores in tables], axis=0)
     rates, beyond = np.flatnonzero(greatest <= 1), np.flatnonzero(greatest > 1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor._blocks import blocks_of, refuse_single_items
-from evalci_accessor._findings import warn_missing, warn_sentinel
+from evalci_accessor._findings import warn_missing, warn_percent, warn_sentinel
 from evalci_accessor._options import PlanOptions
 from evalci_accessor._pair_findings import warn_scales
 from evalci_accessor._pairing import Matched
@@ -73,6 +73,7 @@ def pilots_of_sample(sample: Sample, confidence_level: float, *, alone: bool = F
     refuse_single_clusters(sample)
     warn_missing(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])
+    warn_percent(sample)
     t, outside = sample.totals, tail(confidence_level, "two-sided")
     _refuse_empty(t, sample.group_label)
     every = [rate_pilot(t.one(h), outside) for h in range(t.n_groups)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor import exceptions as ex
-from evalci_accessor._findings import warn_findings, warn_missing, warn_mixed_scales, warn_sentinel, who
+from evalci_accessor._findings import warn_findings, warn_missing, warn_mixed_scales, warn_percent, warn_sentinel, who
 from evalci_accessor._options import RateOptions
 from evalci_accessor._sample import Sample
 from evalci_accessor._typing import Alternative, IccMethod, ProportionMethod
@@ -48,6 +48,8 @@ def estimate(sample: Sample, options: RateOptions, posterior: Callable[[], Avera
     warn_missing(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])
     warn_mixed_scales(sample, options, result)
+    if options.method == "auto":
+        warn_percent(sample)
     warn_findings(sample, mo, result, options, outside)
     return result
 

@@ -17,12 +17,13 @@ from evalci_accessor.stats._validate import BoolArray, FloatArray, check_option,
 
 _NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {"scores": ScoreTypeError, "weights": WeightError}
 _KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}
-_LABEL_HINTS = (
-    ({"true", "false"}, "{'True': 1, 'False': 0}"),
-    ({"c", "i", "p", "n"}, "{'C': 1, 'I': 0, 'P': 0.5, 'N': 0}"),
-    ({"pass", "fail"}, "{'pass': 1, 'fail': 0}"),
-    ({"yes", "no"}, "{'yes': 1, 'no': 0}"),
-    ({"correct", "incorrect"}, "{'correct': 1, 'incorrect': 0}"),
+_WORTHS: tuple[dict[str, float], ...] = (
+    {"true": 1, "false": 0},
+    {"c": 1, "i": 0, "p": 0.5, "n": 0},
+    {"pass": 1, "fail": 0},
+    {"passed": 1, "failed": 0},
+    {"yes": 1, "no": 0},
+    {"correct": 1, "incorrect": 0},
 )
 
 
@@ -62,7 +63,7 @@ def _objects_to_float(values: np.ndarray, name: str, what: str) -> FloatArray:
     if wrong:
         shown = pd.Series(flat[~missing]).map(repr).value_counts(sort=True)
         found = examples(f"{value} ({count})" for value, count in shown.items())
-        texts = {str(value).strip("'\"").lower() for value in shown.index}
+        texts = {str(value).strip("'\"") for value in shown.index}
         raise _NOT_NUMBERS[what](
             f"{name!r} is not numeric: found {found}. {what.capitalize()} must be {_KINDS[what]}; text is never guessed at. "
             f"{_way_out(name, texts)}"
@@ -86,8 +87,17 @@ def _way_out(name: str, texts: set[str]) -> str:
         return (
             f"Correct the text, or make it missing: pd.to_numeric(df[{name!r}], errors='coerce'), then choose a nan_policy."
         )
-    mapping = next((hint for labels, hint in _LABEL_HINTS if texts & labels), "{'label': number, ...}")
-    return f"Map every label, as with df[{name!r}].map({mapping}); labels that the map leaves out become missing."
+    return f"Map every label, as with df[{name!r}].map({_mapping(texts)}); labels that the map leaves out become missing."
+
+
+def _mapping(texts: set[str]) -> str:
+    """What the labels may be worth, spelled as they were found: a map of other spellings would make them all missing."""
+    found = {text.lower(): text for text in sorted(texts)}
+    for worths in _WORTHS:
+        if known := [found[label] for label in worths if label in found]:
+            alike = next((case for case in (str.upper, str.title) if case(known[0]) == known[0]), str.lower)
+            return repr({found.get(label, alike(label)): worth for label, worth in worths.items()})
+    return "{'label': number, ...}"
 
 
 def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: Any) -> BoolArray | None:

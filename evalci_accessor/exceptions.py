@@ -27,6 +27,7 @@ __all__ = [
     "MixedScaleWarning",
     "NestedClustersWarning",
     "PairingError",
+    "PercentScoreWarning",
     "PilotError",
     "PlanWarning",
     "PooledSamplesWarning",
@@ -172,6 +173,10 @@ class SentinelScoreWarning(EvalCIWarning):
 
 class MixedScaleWarning(EvalCIWarning):
     """Groups of rates stand beside groups on another scale, so none has an interval made for rates."""
+
+
+class PercentScoreWarning(EvalCIWarning):
+    """Scores that are all 0 or 100: rates in percent, which the default takes for an open scale."""
 
 
 class ClusterIdWarning(EvalCIWarning):

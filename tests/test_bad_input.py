@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import decimal
+import re
 
 import numpy as np
 import pandas as pd
@@ -129,8 +131,9 @@ class TestAlignment:
             frame.evalci.cluster_ci(["cluster", "score"])
         with pytest.raises(MethodError, match="names 'cluster' twice"):
             frame.evalci.cluster_ci(["cluster", "cluster"])
-        with pytest.raises(ClusterError, match="list of clusterings is empty"):
-            frame.evalci.cluster_ci([])
+        for nothing in ([], None):
+            with pytest.raises(ClusterError, match=r"names no clustering.*design_effect\(\) tries every column"):
+                frame.evalci.cluster_ci(nothing)
         with pytest.raises(MethodError, match=r"list of 40; a list names clusterings.*numpy\.asarray"):
             frame.evalci.cluster_ci(["c0"] * 40)
 
@@ -155,6 +158,16 @@ class TestScores:
         text = frame["score"].map({1: "C", 0: "I"})
         with pytest.raises(ScoreTypeError, match=r"'C' \(278\), 'I' \(122\).*\{'C': 1, 'I': 0, 'P': 0\.5, 'N': 0\}"):
             frame.assign(score=text).evalci.proportion_ci()
+
+    @pytest.mark.parametrize(
+        ("good", "bad"), [("PASS", "FAIL"), ("passed", "failed"), ("true", "false"), ("TRUE", "FALSE"), ("Yes", "no"), ("c", "i")]
+    )
+    def test_the_map_that_is_advised_does_as_it_stands(self, frame, good, bad):
+        text = frame.assign(score=frame["score"].map({1: good, 0: bad}))
+        with pytest.raises(ScoreTypeError) as refused:
+            text.evalci.proportion_ci()
+        advised = re.search(r"df\['score'\]\.map\((\{.*?\})\)", str(refused.value))[1]
+        assert text["score"].map(ast.literal_eval(advised)).tolist() == frame["score"].tolist()
 
     def test_numbers_as_text(self, frame):
         with pytest.raises(ScoreTypeError, match="text is never guessed at"):

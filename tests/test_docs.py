@@ -18,6 +18,7 @@ import xarray as xr
 from conftest import requires
 
 import evalci_accessor
+from evalci_accessor.exceptions import MissingScoreError
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -216,13 +217,31 @@ def test_the_gate_stays_shut_on_an_error(tmp_path):
     assert "PairingError: " in done.stderr
 
 
-def test_the_page_on_inspect_runs_on_the_types_of_samples_df():
-    """It gives columns of Arrow's types, which a CSV does not keep."""
-    requires("pyarrow")
+def inspect_page():
+    """The code of the page but for its tables, on columns of Arrow's types."""
     text = (DOCS / "howto" / "inspect.md").read_text(encoding="utf-8")
     cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", text, re.M | re.S)
     code = "\n".join(cell for cell in cells if "table(" not in cell)
-    code = code.replace('read_csv("logs/samples_df.csv")', "read_csv(path, dtype_backend='pyarrow')")
+    return code.replace('read_csv("logs/samples_df.csv")', "read_csv(path, dtype_backend='pyarrow')")
+
+
+@pytest.mark.parametrize("error", ["", None])
+def test_samples_that_were_not_scored_are_no_failures_on_the_page_on_inspect(tmp_path, error):
+    """A log without this scorer in the folder: samples_df gives no score, and an empty text for the error."""
+    requires("pyarrow")
+    logs = pd.read_csv(DOCS / "howto" / "logs" / "samples_df.csv", dtype_backend="pyarrow")
+    logs.loc[logs.index[:5], ["score_model_graded_qa", "error"]] = [None, error]
+    logs.to_parquet(tmp_path / "logs.parquet")
+    namespace: dict[str, object] = {"path": tmp_path / "logs.parquet"}
+    with pytest.raises(MissingScoreError, match=r"^5 of "):
+        exec(compile(inspect_page().replace("read_csv", "read_parquet"), "inspect.md", "exec"), namespace)
+    assert namespace["logs"]["passed"].isna().sum() == 5
+
+
+def test_the_page_on_inspect_runs_on_the_types_of_samples_df():
+    """It gives columns of Arrow's types, which a CSV does not keep."""
+    requires("pyarrow")
+    code = inspect_page()
     answers = []
     for read in (code, code.replace(", dtype_backend='pyarrow'", "")):
         namespace: dict[str, object] = {"path": DOCS / "howto" / "logs" / "samples_df.csv"}

@@ -217,6 +217,15 @@ def test_scores_that_mark_a_failed_run():
         assert message.startswith("3 score(s) are -1 while all others are 0 or more")
 
 
+def test_rates_in_percent():
+    frame = benign()
+    percent = frame.assign(score=100.0 * frame["score"])
+    for name in ("diff_ci", "compare"):
+        assert "Divide the scores by 100" in only(caught(ask, percent, name, cluster="doc"), ex.PercentScoreWarning)
+        assert not caught(ask, frame, name, cluster="doc")
+        assert not caught(ask, percent.assign(score=percent["score"].clip(upper=99)), name, cluster="doc")
+
+
 def test_ids_that_look_alike():
     frame = benign()
     alike = frame.assign(doc=("d" + frame["doc"].astype(str)).replace({"d1": "d0 "}))

@@ -414,6 +414,7 @@ def test_scores_beyond_the_unit_interval_have_students_interval_beneath(rag):
     from scipy.stats import t
 
     ax = rag.evalci.plot.forest("doc_id", by="model", score="latency_s", sort_by=None)
+    assert said(ax) == ["clustered by doc_id: cr2", "items taken as independent: cr1"]
     for (low, high), (_, own) in zip(segments(ax, "naive"), rag.groupby("model", sort=False)["latency_s"], strict=True):
         expected = t.interval(0.95, len(own) - 1, own.mean(), own.sem())
         np.testing.assert_allclose([low, high], expected, rtol=1e-12)
@@ -425,6 +426,7 @@ def test_scores_beyond_the_unit_interval_have_students_interval_beneath(rag):
 def test_students_interval_of_a_cube(rag, cube):
     frame = rag.evalci.plot.forest("doc_id", by="model", score="latency_s")
     array = cube.evalci.plot.forest("doc_id", score="latency_s")
+    assert said(array) == said(frame)
     np.testing.assert_allclose(segments(array, "naive"), segments(frame, "naive"), rtol=1e-12)
 
 

@@ -462,6 +462,21 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
     assert claim in gate.to_markdown()
 
 
+def test_an_interval_that_reaches_past_the_margin_beside_a_verdict_is_explained(rag):
+    sides = "A verdict is a test on one side at 10 %"
+    shared = {"factor": "model", "item": "item", "pairs": [("boreal", "atlas")], "confidence_level": 0.9}
+    made = rag.evalci.report("doc_id", margin=0.02, **shared)
+    row = made.comparison.iloc[0]
+    assert row["ci_low"] < -0.02
+    assert row["verdict"] == "noninferior"
+    assert sides in made.to_markdown()
+    assert sides in made.to_html()
+    two_sided = rag.evalci.report("doc_id", margin=0, claim="superiority", **shared)
+    assert two_sided.comparison["pvalue_verdict"].item() == two_sided.comparison["pvalue"].item()
+    for other in (two_sided, rag.evalci.report("doc_id", rng=1, **shared)):
+        assert sides not in other.to_markdown()
+
+
 def test_what_is_not_covered_has_a_place_for_each_answer(rag):
     made = rag.evalci.report("doc_id", by="model", not_covered={"label error": "2 of 100 wrong", "judge drift": "not seen"})
     answers = {gap.name: gap.answer for gap in made.not_covered}

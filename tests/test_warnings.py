@@ -203,6 +203,17 @@ def test_rates_beside_ratings():
     assert not caught(both.evalci.cluster_ci, "cluster", by="model", method="cr2")
 
 
+@pytest.mark.parametrize("case", [BENIGN, ALL_PASS], ids=["some", "all"])
+def test_rates_in_percent(case):
+    rates = frame_of(*case if isinstance(case, tuple) else (case,))
+    percent = rates.assign(score=100 * rates["score"])
+    for ask in ("cluster_ci", "half_width") if case is BENIGN else ("cluster_ci",):
+        assert "Divide the scores by 100" in only(caught(getattr(percent.evalci, ask), "cluster"), ex.PercentScoreWarning)
+        for other in (rates, percent.assign(score=percent["score"].clip(upper=99)), percent.assign(score=percent["score"] + 50)):
+            assert ex.PercentScoreWarning not in {w.category for w in caught(getattr(other.evalci, ask), "cluster")}
+    assert ex.PercentScoreWarning not in {w.category for w in caught(percent.evalci.cluster_ci, "cluster", method="cr2")}
+
+
 def test_a_design_effect_of_few_outcomes():
     seen = caught(frame_of([0] * 38 + [2, 1], 5).evalci.design_effect, "cluster")
     assert "fewer than 5 clusters of 'cluster'" in only(seen, ex.RareOutcomeWarning)
@@ -211,6 +222,7 @@ def test_a_design_effect_of_few_outcomes():
 def test_every_class_of_warning_has_a_test():
     tested = {category for _, _, category, _ in CASES.values()}
     tested |= {ex.MissingScoreWarning, ex.ClusterIdWarning, ex.ScanWarning, ex.SentinelScoreWarning, ex.MixedScaleWarning}
+    tested |= {ex.PercentScoreWarning}
     tested |= {category for *_, category, _ in PAIRED.values()} | {ex.UnmatchedItemsWarning, ex.SharedKeyWarning}
     tested |= {ex.NestedClustersWarning, ex.CrossedVarianceWarning}  # test_crossed.py
     tested |= {ex.TooFewSamplesWarning, ex.PooledSamplesWarning}  # test_repeated.py, test_repeated_pooled.py

@@ -36,9 +36,9 @@ def main():
     report.to_markdown(options.to / "report.md")
 
     verdict = report.comparison["verdict"].item()
-    low = report.comparison["ci_low"].item()
+    pvalue = report.comparison["pvalue_verdict"].item()
     print(report.sentence)
-    print(f"Verdict: {verdict} (margin {MARGIN}, lower limit {low:.3f})")
+    print(f"Verdict: {verdict} (margin {MARGIN}, p = {pvalue:.3f})")
     return 0 if verdict == "noninferior" else 1
 
 

@@ -179,12 +179,22 @@ def _comparisons(report: Report) -> list[Block]:
             "leaves out zero; open circle: zero lies within."
         )
     columns.append(("Rests on", rests))
-    said = correction(report)
+    said, alpha = correction(report), 1 - float(report.settings["confidence_level"])
     return [
         _table(caption, "Pair", found, columns),
-        *([Para(said)] if said else []),
+        *map(Para, filter(None, [said, _sides(report.comparison, alpha)])),
         Figure("differences", _alt("Differences with their intervals", found), lines),
     ]
+
+
+def _sides(comparison: pd.DataFrame, alpha: float) -> str:
+    """Why an interval may reach past the margin beside a verdict that it should have shut out, at a first look."""
+    if "verdict" not in comparison or comparison[["claim", "margin"]].eq(["superiority", 0.0]).all(axis=None):
+        return ""
+    return (
+        f"A verdict is a test on one side at {100 * alpha:.3g} %, and the interval leaves half of that on each side: it may reach "
+        "past the margin where there is a verdict."
+    )
 
 
 def _together(report: Report, row: Row) -> str:
