@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pages import Page
+from scipy.stats import ttest_1samp
 
 from evalci_accessor import _typing, datasets, report
 from evalci_accessor import exceptions as ex
@@ -123,6 +124,21 @@ def test_naive_scores_beyond_one_have_students_interval(rag):
         own = rag.loc[rag["model"] == row.model, "latency_s"]
         half = t.ppf(0.975, len(own) - 1) * own.std() / np.sqrt(len(own))
         assert (row.ci_low, row.ci_high) == pytest.approx((own.mean() - half, own.mean() + half), rel=1e-9)
+
+
+def test_naive_scores_between_zero_and_one_have_students_interval_too(rag):
+    """Wilson's takes the largest variance that there is, and would be wider than the honest one."""
+    frame = rag.assign(score=0.6 + 0.1 * rag["score"])
+    cube = frame.set_index(["model", "item"])["score"].to_xarray().to_dataset()
+    cube = cube.assign_coords(doc_id=("item", frame.query("model == 'atlas'").set_index("item")["doc_id"].loc[cube["item"]]))
+    for made in (frame.evalci.report("doc_id", by="model"), cube.evalci.report("doc_id", item="item")):
+        for row in made.naive.itertuples():
+            own = frame.loc[frame["model"] == row.model, "score"]
+            low, high = ttest_1samp(own, 0).confidence_interval(0.95)
+            assert (row.ci_low, row.ci_high) == pytest.approx((low, high), rel=1e-9)
+        width = [(one["ci_high"] - one["ci_low"]).to_numpy() for one in (made.rates, made.naive)]
+        assert (width[0] > 1.2 * width[1]).all()  # these documents matter
+        assert made.speech.percent
 
 
 def is_graded(options):
