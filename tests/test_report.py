@@ -202,7 +202,7 @@ def printed_numbers_are_the_methods(case):
             assert "Only first, only second passed" not in shown
         if "margin" in r:
             p = said_p(r["pvalue_verdict"])
-            assert shown["Verdict"] == f"{r['verdict']}, p {p if p.startswith('<') else f'= {p}'}"
+            assert shown["Verdict"] == f"{r['verdict']}, p {p if p.startswith('<') else f'= {p}'} of the claim"
             assert shown["Claim and margin"] == f"{r['claim']}, {said(r['margin'], percent)}{points}"
         else:
             name = "p (holm)" if len(made.comparison) > 1 else "p"
@@ -466,7 +466,7 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
     made = torn().evalci.report("doc", factor="model", item="item", rng=1)
     assert made.naive_comparison["pvalue_adj"].item() < 0.001
     assert made.comparison["pvalue_adj"].item() > 0.1
-    claim = f"Ignoring the clusters, a finding would have been claimed that the data do not support: a {MINUS} b."
+    claim = f"Ignoring the clusters, a finding would have been claimed that the data do not support at this level: a {MINUS} b."
     assert claim in made.to_markdown()
     turned = dataclasses.replace(made, comparison=made.naive_comparison, naive_comparison=made.comparison)
     assert f"Ignoring the clusters, a finding would have been missed: a {MINUS} b." in turned.to_markdown()
@@ -728,6 +728,41 @@ def test_clusters_of_one_item_change_no_finding(rag):
     assert "Ignoring the clusters would have led to the same findings" in made.to_markdown()
 
 
+@pytest.mark.parametrize(
+    ("claim", "margin", "said"),
+    [
+        ("noninferiority", 0.05, "Noninferiority is judged by a one-sided test at 5 %; the interval leaves out 2.5 % on each side"),
+        ("superiority", 0.05, "Superiority is judged by a one-sided test at 5 %;"),
+        ("equivalence", 0.05, "Equivalence is judged by two one-sided tests at 5 %, of which p is the larger;"),
+        ("superiority", 0.0, "Superiority at a margin of 0 is tested at 5 % for either direction, as by the interval."),
+    ],
+)  # fmt: skip
+def test_a_verdict_says_its_level_and_whose_p_it_is(claim, margin, said):
+    """All for one system, four documents: noninferior at 5 % on one side, beside an interval that reaches past the margin."""
+    frame = pd.DataFrame({"model": ["a"] * 12 + ["b"] * 12, "item": [*range(12)] * 2, "score": [1] * 12 + [0] * 12})
+    made = frame.assign(doc=frame["item"] // 3).evalci.report("doc", factor="model", item="item", margin=margin, claim=claim)
+    row = made.comparison.iloc[0]
+    if claim == "noninferiority":
+        assert row["verdict"] == "noninferior"
+        assert row["ci_low"] < -0.05
+    assert said in made.sentence
+    assert said in " ".join(made.to_markdown().split("## In words")[0].split())
+    assert f"{row['verdict']}, p = {said_p(row['pvalue_verdict'])} of the claim" in made.sentence
+
+
+def test_differences_of_other_items_than_the_scores_are_told(rag):
+    words = "Differences are of the items that both systems have, and so need not be those of the scores."
+    options = {"factor": "model", "item": "item", "pairs": [("atlas", "boreal")], "rng": 1}
+    whole = rag.evalci.report("doc_id", **options)
+    assert words not in whole.to_markdown()
+    holes = rag.drop(rag.query("model == 'atlas' and item < 20").index)
+    made = quiet(lambda: holes.evalci.report("doc_id", unmatched="drop", **options))
+    shown = made.rates.set_index("model")["estimate"]
+    assert made.comparison["difference"].item() != pytest.approx(shown["atlas"] - shown["boreal"])
+    assert words in made.sentence
+    assert words in made.to_markdown().split("## In words")[0]
+
+
 def test_several_comparisons_say_what_was_corrected(rag):
     options = {"factor": "model", "item": "item", "rng": 1, "n_resamples": 199}
     report_of = lambda **more: rag.evalci.report("doc_id", **(options | more)).sentence  # noqa: E731
@@ -735,6 +770,9 @@ def test_several_comparisons_say_what_was_corrected(rag):
     assert "Neither the p-values nor the intervals of the 3 comparisons are corrected" in report_of(correction="none")
     assert "Each of the 3 verdicts is of its own pair alone" in report_of(margin=0.05)
     assert "correct" not in report_of(pairs=[("atlas", "boreal")])
+    tables = lambda **more: rag.evalci.report("doc_id", **(options | more)).to_markdown().split("## In words")[0]  # noqa: E731
+    assert "(holm), and so, in another way, are the intervals for all pairs together: one may find a" in tables()
+    assert "Of the 3 comparisons only the intervals for all pairs together are corrected" in tables(correction="none")
 
 
 @pytest.mark.parametrize(

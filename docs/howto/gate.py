@@ -38,7 +38,7 @@ def main():
     verdict = report.comparison["verdict"].item()
     low = report.comparison["ci_low"].item()
     print(report.sentence)
-    print(f"Verdict: {verdict} (margin {MARGIN}, lower limit {low:.3f})")
+    print(f"Verdict: {verdict} (margin {MARGIN}, two-sided interval from {low:.3f})")
     return 0 if verdict == "noninferior" else 1
 
 

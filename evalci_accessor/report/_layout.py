@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 import pandas as pd
 
 from evalci_accessor.plot import _words
-from evalci_accessor.report._cells import CROSSED, count, p_is, pvalue, ratio
+from evalci_accessor.report._cells import CROSSED, count, pvalue, ratio
 from evalci_accessor.report._report import Report
-from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows
-from evalci_accessor.report._sentence import correction, weighing
+from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows, verdict
+from evalci_accessor.report._sentence import correction, unlike, verdict_level, weighing
 from evalci_accessor.report._sources import Source
 
 Picture: TypeAlias = Literal["forest", "differences"]
@@ -162,7 +162,7 @@ def _comparisons(report: Report) -> list[Block]:
                 "Claim and margin",
                 lambda r: f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}{unit}",
             ),
-            ("Verdict", lambda r: f"{r.text('verdict')}, {p_is(r.number('pvalue_verdict'))}"),
+            ("Verdict", verdict),
         ]
         lines = "Thick line: interval of each pair. Band: the margin. Full circle: a verdict; open circle: inconclusive."
     elif len(found) == 1:
@@ -179,7 +179,7 @@ def _comparisons(report: Report) -> list[Block]:
             "leaves out zero; open circle: zero lies within."
         )
     columns.append(("Rests on", rests))
-    said = correction(report)
+    said = " ".join(filter(None, [unlike(report), verdict_level(report), correction(report, together=True)]))
     return [
         _table(caption, "Pair", found, columns),
         *([Para(said)] if said else []),
@@ -262,20 +262,23 @@ def _ignored(report: Report, comparison: pd.DataFrame, beside: pd.DataFrame) -> 
     ]
     alpha = 1 - float(report.settings["confidence_level"])
     found: Callable[[Row], bool] = (
-        (lambda r: r.text("verdict") != "inconclusive") if verdicts else (lambda r: r.number("pvalue_adj") <= alpha)
+        (lambda r: r.text("verdict") not in ("", "inconclusive"))
+        if verdicts
+        else (lambda r: r.number("pvalue_adj") <= alpha)
     )
     gone = [one.label for one, other in zip(honest, naive, strict=True) if found(other) and not found(one)]
     new = [one.label for one, other in zip(honest, naive, strict=True) if found(one) and not found(other)]
     words = []
     if gone:
         words.append(
-            f"Ignoring the clusters, {_findings(len(gone))} would have been claimed that the data do not support: "
+            f"Ignoring the clusters, {_findings(len(gone))} would have been claimed that the data do not support at this level: "
             f"{'; '.join(gone)}."
         )
     if new:
         words.append(f"Ignoring the clusters, {_findings(len(new))} would have been missed: {'; '.join(new)}.")
     text = " ".join(words) or "Ignoring the clusters would have led to the same findings, with other intervals."
-    return [Table(_beside("differences", comparison, beside), head, cells), Para(text)]
+    what = "a verdict other than inconclusive" if verdicts else f"a p of at most {f'{alpha:.4g}'.removeprefix('0')}"
+    return [Table(_beside("differences", comparison, beside), head, cells), Para(f"{text} A finding is {what}.")]
 
 
 def _findings(how_many: int) -> str:

@@ -151,6 +151,13 @@ _SUP_T = _doi(
     "10.1002/jae.2656",
 )
 
+_SCHUIRMANN = _doi(
+    "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the "
+    "equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680.",
+    "10.1007/BF01068419",
+)
+
+_OPPOSITE = "by a one-sided test at half the level"
 _ROBUST = "Student's t with the cluster-robust standard error "
 _ON_N_EFF = " on the effective sample size that the clusters leave"
 _BOOT = "Bootstrap that draws whole clusters, "
@@ -206,12 +213,28 @@ CORRECTION = {
     "none": About("No correction for the number of comparisons.", ()),
 }
 SIMULTANEOUS = {
-    "sup_t": About("Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters.", (_SUP_T,))
+    "sup_t": About(
+        "Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters; with few clusters as wide as "
+        "Bonferroni's.",
+        (_SUP_T, _DUNN),
+    )
 }
 VERDICT = {
-    "superiority": About("One-sided test that the difference is above the margin.", ()),
-    "noninferiority": About("One-sided test that the difference is above minus the margin.", ()),
-    "equivalence": About("Two one-sided tests that the difference lies between minus the margin and the margin.", ()),
+    "superiority": About(
+        "One-sided test that the difference is above the margin; at a margin of 0 the two-sided test of no difference. Inferior is "
+        f"said of one below minus the margin, {_OPPOSITE}.",
+        (),
+    ),
+    "noninferiority": About(
+        "One-sided test that the difference is above minus the margin. Inferior is said of one below minus the margin, "
+        f"{_OPPOSITE}.",
+        (),
+    ),
+    "equivalence": About(
+        "Two one-sided tests that the difference lies between minus the margin and the margin. Different is said of one beyond "
+        f"either, {_OPPOSITE}.",
+        (_SCHUIRMANN,),
+    ),
 }
 ICC = {"anova": About("Intracluster correlation from the analysis of variance, and Kish's design effect.", (_RIDOUT, _KISH))}
 CROSSED = {"crossed": About("Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,))}
