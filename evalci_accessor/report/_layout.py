@@ -205,10 +205,17 @@ def _clustering(report: Report) -> list[Block]:
         ("Scores in the least, middle, largest cluster", _sizes),
         ("Share of the largest", lambda r: _share(r.number("largest_share"))),
     ]
+    averaged = ""
+    if "icc_averaged" in set(report.rates["method"]):
+        averaged = (
+            " These take one estimate of the ICC. The intervals below average over all values that it could have, so they may be "
+            "wider than the design effect says."
+        )
     blocks: list[Block] = [
         Para(
             "Scores of one cluster tend to agree. The intracluster correlation (ICC) says how much, the design effect how many "
             "times as large it makes the variance, and the effective scores how many independent ones would tell as much."
+            f"{averaged}"
         ),
         _table("How clustered the scores are", _named(report), found, columns),
     ]
