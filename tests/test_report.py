@@ -202,7 +202,7 @@ def printed_numbers_are_the_methods(case):
             assert "Only first, only second passed" not in shown
         if "margin" in r:
             p = said_p(r["pvalue_verdict"])
-            assert shown["Verdict"] == f"{r['verdict']}, p {p if p.startswith('<') else f'= {p}'} of the claim"
+            assert shown["Verdict"] == f"{r['verdict']}, p {p if p.startswith('<') else f'= {p}'}"
             assert shown["Claim and margin"] == f"{r['claim']}, {said(r['margin'], percent)}{points}"
         else:
             name = "p (holm)" if len(made.comparison) > 1 else "p"
@@ -731,9 +731,12 @@ def test_clusters_of_one_item_change_no_finding(rag):
 @pytest.mark.parametrize(
     ("claim", "margin", "said"),
     [
-        ("noninferiority", 0.05, "Noninferiority is judged by a one-sided test at 5 %; the interval leaves out 2.5 % on each side"),
-        ("superiority", 0.05, "Superiority is judged by a one-sided test at 5 %;"),
-        ("equivalence", 0.05, "Equivalence is judged by two one-sided tests at 5 %, of which p is the larger;"),
+        (
+            "noninferiority", 0.05,
+            "Noninferiority is judged by a one-sided test at 5 %, whose p is shown; the interval leaves out 2.5 % on each side",
+        ),
+        ("superiority", 0.05, "Superiority is judged by a one-sided test at 5 %, whose p is shown;"),
+        ("equivalence", 0.05, "Equivalence is judged by two one-sided tests at 5 %, of whose p the larger is shown;"),
         ("superiority", 0.0, "Superiority at a margin of 0 is tested at 5 % for either direction, as by the interval."),
     ],
 )  # fmt: skip
@@ -747,7 +750,7 @@ def test_a_verdict_says_its_level_and_whose_p_it_is(claim, margin, said):
         assert row["ci_low"] < -0.05
     assert said in made.sentence
     assert said in " ".join(made.to_markdown().split("## In words")[0].split())
-    assert f"{row['verdict']}, p = {said_p(row['pvalue_verdict'])} of the claim" in made.sentence
+    assert f"{row['verdict']}, p = {said_p(row['pvalue_verdict'])}" in made.sentence
 
 
 def test_differences_of_other_items_than_the_scores_are_told(rag):

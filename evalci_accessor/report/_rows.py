@@ -82,10 +82,8 @@ def icc(row: Row) -> str:
 
 
 def verdict(row: Row) -> str:
-    """The verdict on a claim and the claim's p-value, which is large where the opposite is said."""
-    return (
-        f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))} of the claim" if row.text("verdict") else "not known"
-    )
+    """The verdict on a claim, with the p-value of the claim."""
+    return f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))}" if row.text("verdict") else "not known"
 
 
 def pair_rows(comparison: pd.DataFrame, *, apart: bool = False) -> list[Row]:

@@ -114,9 +114,9 @@ def verdict_level(report: Report) -> str:
     if claim == "superiority" and margin == 0:
         return f"Superiority at a margin of 0 is tested at {level} for either direction, as by the interval."
     tests = (
-        f"two one-sided tests at {level}, of which p is the larger"
+        f"two one-sided tests at {level}, of whose p the larger is shown"
         if claim == "equivalence"
-        else f"a one-sided test at {level}"
+        else f"a one-sided test at {level}, whose p is shown"
     )
     return (
         f"{str(claim).capitalize()} is judged by {tests}; the interval leaves out {half} on each side, so it may reach past the "
