@@ -125,7 +125,9 @@ def summary(frame: pd.DataFrame) -> str:
     made = (
         f"Made by `python benchmarks/bootstrap_clusters.py` with seed {SEED}: {len(exact)} cells of "
         f"{int(exact['replicates'].max()):,} data sets, beta-binomial clusters of equal size ({' or '.join(map(str, SIZES))}), "
-        f"ICC {', '.join(f'{icc:g}' for icc in ICCS)}. A number is over the {each} cells of its number of clusters and rate."
+        f"ICC {', '.join(f'{icc:g}' for icc in ICCS)}. A number is over the {each} cells of its number of clusters and rate. "
+        f"The standard error of a cell's coverage of .95 is {np.sqrt(0.95 * 0.05 / exact['replicates'].max()):.4f}, of one of .5 "
+        f"{np.sqrt(0.25 / exact['replicates'].max()):.4f}, so the least of {each} is partly luck."
     )
     out = [textwrap.fill(made, 120), "", "**Percentile bootstrap: mean coverage**", "", _crossed(exact, "mean"), ""]
     out += ["**Percentile bootstrap: least coverage**", "", _crossed(exact, "min"), ""]
@@ -139,7 +141,10 @@ def summary(frame: pd.DataFrame) -> str:
         out += [textwrap.fill(words, 120), ""]
     table = drawn.pivot_table(index=["n_clusters", "p"], columns="method", values="coverage")[list(DRAWN)]
     body = [[f"{g}", f"{p:g}", *(f"{x:.3f}" for x in row)] for (g, p), row in zip(table.index, table.to_numpy(), strict=True)]
-    made = f"{int(drawn['replicates'].max())} data sets each, {_RESAMPLES} resamples, clusters of 5, ICC .3"
+    made = (
+        f"{int(drawn['replicates'].max())} data sets each, {_RESAMPLES} resamples, clusters of 5, ICC .3; standard errors "
+        f"{drawn['coverage_se'].min():.3f} to {drawn['coverage_se'].max():.3f}"
+    )
     out += [f"**Other bootstraps** ({made})", "", simulation.markdown(["clusters", "p", "percentile", "BCa", "t"], body)]
     return "\n".join(out) + "\n"
 

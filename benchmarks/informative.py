@@ -106,7 +106,8 @@ def summary(frame: pd.DataFrame) -> str:
         f"Made by `python benchmarks/informative.py` with seed {SEED}: {replicates:,} samples each, whose clusters have log-normal "
         f"sizes. At their median of {_MEDIAN} the mean rate of a cluster is {_RATE}, and its logit changes by 0 (none; log-sd of "
         "the sizes 1), .5 (mild; log-sd .5) or 1 (strong; log-sd 1) for each unit of the log size; the ICC given the size is "
-        f"{_ICC}. Nominal coverage is .95."
+        f"{_ICC}. Nominal coverage is .95; the standard error of one of .95 is {np.sqrt(0.95 * 0.05 / replicates):.4f}, "
+        f"of one of .88 {np.sqrt(0.88 * 0.12 / replicates):.4f}."
     )
     table = frame.pivot_table(index=["dependence", "n_clusters"], columns="method", values="coverage")[list(METHODS)]
     body = [

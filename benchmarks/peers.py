@@ -143,7 +143,9 @@ def summary(frame: pd.DataFrame) -> str:
     made = (
         f"Made by `python benchmarks/peers.py` with seed {SEED}: {cells} settings (beta-binomial; {min(CLUSTERS)} to "
         f"{max(CLUSTERS)} clusters of {' or '.join(SIZES)} items; ICC {' and '.join(f'{icc:g}' for icc in ICCS)}; rates "
-        f"{', '.join(f'{p:g}' for p in RATES)}) of {replicates:,} samples each. Nominal coverage is .95. A method that gives no "
+        f"{', '.join(f'{p:g}' for p in RATES)}) of {replicates:,} samples each ({_RESAMPLES} resamples of the bootstrap). "
+        f"Nominal coverage is .95; the standard error of one of .95 is {np.sqrt(0.95 * 0.05 / replicates):.4f}, so the worst is "
+        "partly luck. A method that gives no "
         "interval for a sample has missed there, and its width is over the other samples."
     )
     by = frame.groupby("method")

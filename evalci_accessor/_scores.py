@@ -146,6 +146,11 @@ def screen(
     return keep, missing
 
 
+def zero_or_one(scores: FloatArray) -> bool:
+    """Whether all scores are 0 or 1, but for missing ones."""
+    return bool(((scores == 0) | (scores == 1) | np.isnan(scores)).all())
+
+
 def in_unit_interval(score_range: tuple[float, float]) -> bool:
     """Whether the range lies in [0, 1]; so does that of no scores, which is nan."""
     return not (score_range[0] < 0 or score_range[1] > 1)

@@ -62,7 +62,8 @@ print("\nlowest:", rates["estimate"].idxmin("language").to_series().to_dict())
 # %%
 # How much is lost in the other languages? The same questions were asked, so this is a
 # comparison of pairs, for each model; the samples of a question are averaged. It is far surer
-# than a look at whether two intervals overlap.
+# than a look at whether two intervals overlap. Each of the six is at 95 % by itself; ``compare``
+# would correct for their number.
 
 loss = cube.evalci.diff_ci(
     "language", item="item", cluster="topic", sample="sample", baseline="English"

@@ -54,8 +54,8 @@ print("\nThree gates", gates, sep="\n")
 
 # %%
 # Every suite has to pass, so the chance to let a version through that loses the margin in one
-# of them is at most the level of the test, without a correction for their number. In CI, end
-# with ``sys.exit(len(held))``.
+# of them is at most the level of the test in that suite, 5 %, without a correction for their
+# number (an intersection-union test). In CI, end with ``sys.exit(len(held))``.
 
 held = honest[honest["verdict"] != "noninferior"]
 print("\nRELEASE" if held.empty else "\nHOLD")
@@ -67,7 +67,9 @@ for row in held.itertuples():
     print(f"A loss of {100 * margin:.0f} points is not ruled out (p = {row.pvalue_verdict:.3f}).")
 
 # %%
-# The margin is the band. An open point has no verdict: its interval reaches too far below.
+# The margin is the band. An open point has no verdict: its interval reaches too far below. (The
+# verdict is a test on one side at 5 %, and the line leaves 2.5 % on each, so that of a full point
+# may end a little below the band.)
 
 honest.evalci.plot.differences(label="suite", title="New minus old, by suite")
 if sys.argv[-1].endswith(".png"):  # python examples/release_gate.py picture.png

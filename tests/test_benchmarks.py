@@ -786,6 +786,10 @@ def test_rule_for_bootstraps_is_what_was_measured(bootstrap_clusters):
     low = worst[(worst["p"] > 0.5) & (worst["coverage"] < 0.9)]
     assert len(low) >= 15
     assert (low["icc"] == 0.8).all()  # as the page says
+    drawn = frame[frame["drawn"] & (frame["p"] == 0.98)].pivot(index="n_clusters", columns="method", values="coverage")
+    assert (drawn.loc[[10, 30]] < 0.85).all(axis=None)
+    middling = frame[frame["drawn"] & (frame["p"] == 0.8) & (frame["method"] == "bootstrap_t")]
+    assert (middling["coverage"] > 0.97).all()
     assert bootstrap_clusters.summary(frame) == bootstrap_clusters.TABLE.read_text(encoding="utf-8")
 
 
@@ -838,6 +842,9 @@ def test_peers_run_and_the_page_is_the_committed_run(peers, tmp_path):
     worst = frame.groupby("method")["coverage"].min().drop("default").sort_values()
     assert worst.index[-1] == "wilson_effective"  # the best of the others, as the page says
     assert frame.groupby("method")["coverage"].mean().drop("default").idxmax() == "wilson_effective"
+    many = frame[(frame["p"] == 0.5) & (frame["n_clusters"] == 40)].groupby("method")["coverage"].min()
+    assert (many.drop("naive") > 0.93).all()
+    assert many["naive"] < 0.7
 
 
 # -- rates that go with sizes ------------------------------------------------------------------------------------------
@@ -865,5 +872,7 @@ def test_rates_that_go_with_sizes_run_and_the_page_is_the_committed_run(informat
     assert informative.summary(frame) == informative.TABLE.read_text(encoding="utf-8")
     strong = frame[frame["dependence"] == "strong, falling"]
     assert (strong["coverage"] < 0.92).all()  # no method does well there, as the page says
+    by = strong.pivot(index="n_clusters", columns="method", values="coverage")
+    assert (by.loc[100] > by.loc[15]).all()  # and many clusters mend it in part
     rest = frame[(frame["method"] == "icc_averaged") & (frame["dependence"] != "strong, falling")]
     assert (rest["coverage"] > 0.93).all()

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pages import Page
+from scipy.stats import ttest_1samp
 
 from evalci_accessor import _typing, datasets, report
 from evalci_accessor import exceptions as ex
@@ -123,6 +124,21 @@ def test_naive_scores_beyond_one_have_students_interval(rag):
         own = rag.loc[rag["model"] == row.model, "latency_s"]
         half = t.ppf(0.975, len(own) - 1) * own.std() / np.sqrt(len(own))
         assert (row.ci_low, row.ci_high) == pytest.approx((own.mean() - half, own.mean() + half), rel=1e-9)
+
+
+def test_naive_scores_between_zero_and_one_have_students_interval_too(rag):
+    """Wilson's takes the largest variance that there is, and would be wider than the honest one."""
+    frame = rag.assign(score=0.6 + 0.1 * rag["score"])
+    cube = frame.set_index(["model", "item"])["score"].to_xarray().to_dataset()
+    cube = cube.assign_coords(doc_id=("item", frame.query("model == 'atlas'").set_index("item")["doc_id"].loc[cube["item"]]))
+    for made in (frame.evalci.report("doc_id", by="model"), cube.evalci.report("doc_id", item="item")):
+        for row in made.naive.itertuples():
+            own = frame.loc[frame["model"] == row.model, "score"]
+            low, high = ttest_1samp(own, 0).confidence_interval(0.95)
+            assert (row.ci_low, row.ci_high) == pytest.approx((low, high), rel=1e-9)
+        width = [(one["ci_high"] - one["ci_low"]).to_numpy() for one in (made.rates, made.naive)]
+        assert (width[0] > 1.2 * width[1]).all()  # these documents matter
+        assert made.speech.percent
 
 
 def is_graded(options):
@@ -450,7 +466,7 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
     made = torn().evalci.report("doc", factor="model", item="item", rng=1)
     assert made.naive_comparison["pvalue_adj"].item() < 0.001
     assert made.comparison["pvalue_adj"].item() > 0.1
-    claim = f"Ignoring the clusters, a finding would have been claimed that the data do not support: a {MINUS} b."
+    claim = f"Ignoring the clusters, a finding would have been claimed that the data do not support at this level: a {MINUS} b."
     assert claim in made.to_markdown()
     turned = dataclasses.replace(made, comparison=made.naive_comparison, naive_comparison=made.comparison)
     assert f"Ignoring the clusters, a finding would have been missed: a {MINUS} b." in turned.to_markdown()
@@ -727,6 +743,44 @@ def test_clusters_of_one_item_change_no_finding(rag):
     assert "Ignoring the clusters would have led to the same findings" in made.to_markdown()
 
 
+@pytest.mark.parametrize(
+    ("claim", "margin", "said"),
+    [
+        (
+            "noninferiority", 0.05,
+            "Noninferiority is judged by a one-sided test at 5 %, whose p is shown; the interval leaves out 2.5 % on each side",
+        ),
+        ("superiority", 0.05, "Superiority is judged by a one-sided test at 5 %, whose p is shown;"),
+        ("equivalence", 0.05, "Equivalence is judged by two one-sided tests at 5 %, of whose p the larger is shown;"),
+        ("superiority", 0.0, "Superiority at a margin of 0 is tested at 5 % for either direction, as by the interval."),
+    ],
+)  # fmt: skip
+def test_a_verdict_says_its_level_and_whose_p_it_is(claim, margin, said):
+    """All for one system, four documents: noninferior at 5 % on one side, beside an interval that reaches past the margin."""
+    frame = pd.DataFrame({"model": ["a"] * 12 + ["b"] * 12, "item": [*range(12)] * 2, "score": [1] * 12 + [0] * 12})
+    made = frame.assign(doc=frame["item"] // 3).evalci.report("doc", factor="model", item="item", margin=margin, claim=claim)
+    row = made.comparison.iloc[0]
+    if claim == "noninferiority":
+        assert row["verdict"] == "noninferior"
+        assert row["ci_low"] < -0.05
+    assert said in made.sentence
+    assert said in " ".join(made.to_markdown().split("## In words")[0].split())
+    assert f"{row['verdict']}, p = {said_p(row['pvalue_verdict'])}" in made.sentence
+
+
+def test_differences_of_other_items_than_the_scores_are_told(rag):
+    words = "Differences are of the items that both systems have, and so need not be those of the scores."
+    options = {"factor": "model", "item": "item", "pairs": [("atlas", "boreal")], "rng": 1}
+    whole = rag.evalci.report("doc_id", **options)
+    assert words not in whole.to_markdown()
+    holes = rag.drop(rag.query("model == 'atlas' and item < 20").index)
+    made = quiet(lambda: holes.evalci.report("doc_id", unmatched="drop", **options))
+    shown = made.rates.set_index("model")["estimate"]
+    assert made.comparison["difference"].item() != pytest.approx(shown["atlas"] - shown["boreal"])
+    assert words in made.sentence
+    assert words in made.to_markdown().split("## In words")[0]
+
+
 def test_several_comparisons_say_what_was_corrected(rag):
     options = {"factor": "model", "item": "item", "rng": 1, "n_resamples": 199}
     report_of = lambda **more: rag.evalci.report("doc_id", **(options | more)).sentence  # noqa: E731
@@ -734,6 +788,9 @@ def test_several_comparisons_say_what_was_corrected(rag):
     assert "Neither the p-values nor the intervals of the 3 comparisons are corrected" in report_of(correction="none")
     assert "Each of the 3 verdicts is of its own pair alone" in report_of(margin=0.05)
     assert "correct" not in report_of(pairs=[("atlas", "boreal")])
+    tables = lambda **more: rag.evalci.report("doc_id", **(options | more)).to_markdown().split("## In words")[0]  # noqa: E731
+    assert "(holm), and so, in another way, are the intervals for all pairs together: one may find a" in tables()
+    assert "Of the 3 comparisons only the intervals for all pairs together are corrected" in tables(correction="none")
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,14 @@ import pandas as pd
 from evalci_accessor import plot
 from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
 from evalci_accessor._pandas import methods, pairs, plan, repeated
-from evalci_accessor._pandas.columns import Frame, clusterings_of
+from evalci_accessor._pandas.columns import Frame, clusterings_of, find
 from evalci_accessor._pandas.plot_accessor import FramePlots
 from evalci_accessor._pandas.reduce import add_up, read_rows
 from evalci_accessor._plots import given_options, holds_result, need, refuse_options, refuse_other_goal
+from evalci_accessor._scores import to_float, zero_or_one
 from evalci_accessor._typing import NaiveMethod, NanPolicy, RepeatedMeasure, TooFew
 from evalci_accessor._warn import held
-from evalci_accessor.exceptions import MethodError, ScoreRangeError
+from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
 from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
@@ -142,22 +143,20 @@ def coverage(data: pd.DataFrame, look: dict[str, Any]) -> Axes:
 def naive_intervals(
     data: Frame, score: Any, by: Any, weights: Any, nan_policy: NanPolicy, naive: NaiveMethod | None, options: RateOptions
 ) -> pd.DataFrame | None:
-    """The textbook intervals; of scores beyond [0, 1] that of the mean, by Student's t."""
+    """The textbook intervals: Wilson's of scores of 0 and 1, of others that of the mean, by Student's t."""
     if naive is None:
         return None
     if not isinstance(naive, str):
         raise MethodError(
             "naive= takes a result only where plot.forest is called on one; on scores it is the name of a method."
         )
+    scores = find(data, score, "score")
     with held():  # the honest interval said it already
-        try:
+        if naive != "auto" or zero_or_one(to_float(scores.values, scores.name)):
             return methods.proportion_ci(
                 data, score=score, by=by, weights=weights, method="wilson" if naive == "auto" else naive,
                 alternative=options.alternative, confidence_level=options.confidence_level, nan_policy=nan_policy,
             )  # fmt: skip
-        except ScoreRangeError:
-            if naive != "auto":
-                raise
         each = dataclasses.replace(options, method="cr1", df="clusters")
         rows = np.arange(len(data))
         alone = methods.cluster_ci(data, rows, score=score, by=by, weights=weights, nan_policy=nan_policy, options=each)

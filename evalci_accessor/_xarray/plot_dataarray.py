@@ -69,7 +69,7 @@ class DataArrayPlots(DataArrayCurves):
             As in `DataArrayAccessor.cluster_ci`, which is called once.
         naive : {"auto", "wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"} or None
             The interval for independent items that is drawn beneath, of `proportion_ci`; None draws none. ``"auto"`` is
-            ``"wilson"``, and for scores beyond [0, 1] Student's t.
+            ``"wilson"``, and for scores other than 0 and 1 Student's t.
         label, group, sort_by, ascending, notes, percent, title, figsize, ax
             As in `evalci_accessor.plot.forest`.
 

@@ -17,7 +17,7 @@ from evalci_accessor._xarray import methods, pairs, plan, repeated
 from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.reduce import add_up, read_cells
-from evalci_accessor.exceptions import DimensionError, MethodError, ScoreRangeError
+from evalci_accessor.exceptions import DimensionError, MethodError
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
 from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
@@ -150,7 +150,7 @@ def naive_intervals(
     data: Cube, honest: xr.Dataset, score: Any, weights: Any, nan_policy: NanPolicy, naive: NaiveMethod | None,
     options: RateOptions,
 ) -> xr.Dataset | None:  # fmt: skip
-    """The textbook intervals over the same dims; of scores beyond [0, 1] that of the mean, by Student's t."""
+    """The textbook intervals over the same dims: Wilson's of scores of 0 and 1, of others that of the mean, by Student's t."""
     if naive is None:
         return None
     if not isinstance(naive, str):
@@ -160,14 +160,11 @@ def naive_intervals(
     array = score_of(data, score).array
     reduced = [d for d in array.dims if d not in honest["estimate"].dims]
     with held():  # the honest interval said it already
-        try:
+        if naive != "auto" or bool(((array == 0) | (array == 1) | array.isnull()).all()):
             return methods.proportion_ci(
                 data, score=score, dim=reduced, weights=weights, method="wilson" if naive == "auto" else naive,
                 alternative=options.alternative, confidence_level=options.confidence_level, nan_policy=nan_policy,
             )  # fmt: skip
-        except ScoreRangeError:
-            if naive != "auto":
-                raise
         each = dataclasses.replace(options, method="cr1", df="clusters")
         shape = [array.sizes[d] for d in reduced]
         cells = xr.DataArray(np.arange(int(np.prod(shape))).reshape(shape), dims=reduced)

@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 import pandas as pd
 
 from evalci_accessor.plot import _words
-from evalci_accessor.report._cells import CROSSED, count, p_is, pvalue, ratio
+from evalci_accessor.report._cells import CROSSED, count, pvalue, ratio
 from evalci_accessor.report._report import Report
-from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows
-from evalci_accessor.report._sentence import correction, weighing
+from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows, verdict
+from evalci_accessor.report._sentence import correction, unlike, verdict_level, weighing
 from evalci_accessor.report._sources import Source
 
 Picture: TypeAlias = Literal["forest", "differences"]
@@ -162,7 +162,7 @@ def _comparisons(report: Report) -> list[Block]:
                 "Claim and margin",
                 lambda r: f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}{unit}",
             ),
-            ("Verdict", lambda r: f"{r.text('verdict')}, {p_is(r.number('pvalue_verdict'))}"),
+            ("Verdict", verdict),
         ]
         lines = "Thick line: interval of each pair. Band: the margin. Full circle: a verdict; open circle: inconclusive."
     elif len(found) == 1:
@@ -179,22 +179,12 @@ def _comparisons(report: Report) -> list[Block]:
             "leaves out zero; open circle: zero lies within."
         )
     columns.append(("Rests on", rests))
-    said, alpha = correction(report), 1 - float(report.settings["confidence_level"])
+    said = " ".join(filter(None, [unlike(report), verdict_level(report), correction(report, together=True)]))
     return [
         _table(caption, "Pair", found, columns),
-        *map(Para, filter(None, [said, _sides(report.comparison, alpha)])),
+        *([Para(said)] if said else []),
         Figure("differences", _alt("Differences with their intervals", found), lines),
     ]
-
-
-def _sides(comparison: pd.DataFrame, alpha: float) -> str:
-    """Why an interval may reach past the margin beside a verdict that it should have shut out, at a first look."""
-    if "verdict" not in comparison or comparison[["claim", "margin"]].eq(["superiority", 0.0]).all(axis=None):
-        return ""
-    return (
-        f"A verdict is a test on one side at {100 * alpha:.3g} %, and the interval leaves half of that on each side: it may reach "
-        "past the margin where there is a verdict."
-    )
 
 
 def _together(report: Report, row: Row) -> str:
@@ -215,10 +205,17 @@ def _clustering(report: Report) -> list[Block]:
         ("Scores in the least, middle, largest cluster", _sizes),
         ("Share of the largest", lambda r: _share(r.number("largest_share"))),
     ]
+    averaged = ""
+    if "icc_averaged" in set(report.rates["method"]):
+        averaged = (
+            " These take one estimate of the ICC. The intervals below average over all values that it could have, so they may be "
+            "wider than the design effect says."
+        )
     blocks: list[Block] = [
         Para(
             "Scores of one cluster tend to agree. The intracluster correlation (ICC) says how much, the design effect how many "
             "times as large it makes the variance, and the effective scores how many independent ones would tell as much."
+            f"{averaged}"
         ),
         _table("How clustered the scores are", _named(report), found, columns),
     ]
@@ -272,20 +269,23 @@ def _ignored(report: Report, comparison: pd.DataFrame, beside: pd.DataFrame) -> 
     ]
     alpha = 1 - float(report.settings["confidence_level"])
     found: Callable[[Row], bool] = (
-        (lambda r: r.text("verdict") != "inconclusive") if verdicts else (lambda r: r.number("pvalue_adj") <= alpha)
+        (lambda r: r.text("verdict") not in ("", "inconclusive"))
+        if verdicts
+        else (lambda r: r.number("pvalue_adj") <= alpha)
     )
     gone = [one.label for one, other in zip(honest, naive, strict=True) if found(other) and not found(one)]
     new = [one.label for one, other in zip(honest, naive, strict=True) if found(one) and not found(other)]
     words = []
     if gone:
         words.append(
-            f"Ignoring the clusters, {_findings(len(gone))} would have been claimed that the data do not support: "
+            f"Ignoring the clusters, {_findings(len(gone))} would have been claimed that the data do not support at this level: "
             f"{'; '.join(gone)}."
         )
     if new:
         words.append(f"Ignoring the clusters, {_findings(len(new))} would have been missed: {'; '.join(new)}.")
     text = " ".join(words) or "Ignoring the clusters would have led to the same findings, with other intervals."
-    return [Table(_beside("differences", comparison, beside), head, cells), Para(text)]
+    what = "a verdict other than inconclusive" if verdicts else f"a p of at most {f'{alpha:.4g}'.removeprefix('0')}"
+    return [Table(_beside("differences", comparison, beside), head, cells), Para(f"{text} A finding is {what}.")]
 
 
 def _findings(how_many: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from evalci_accessor.plot._frame import MINUS, called, words
-from evalci_accessor.report._cells import number
+from evalci_accessor.report._cells import number, p_is
 from evalci_accessor.report._report import Report, pair_keys
 
 _PAIR, N_ITEMS = "\0pair", "\0items"  # no column of a result is called so
@@ -79,6 +79,11 @@ def icc(row: Row) -> str:
         return "not known"
     limits = f" [{number(row.number('icc_low'))}, {number(row.number('icc_high'))}]" if row.known("icc_low") else ""
     return f"{number(row.number('icc'))}{limits}"
+
+
+def verdict(row: Row) -> str:
+    """The verdict on a claim, with the p-value of the claim."""
+    return f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))}" if row.text("verdict") else "not known"
 
 
 def pair_rows(comparison: pd.DataFrame, *, apart: bool = False) -> list[Row]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
+import numpy as np
+
 from evalci_accessor.plot import _words
 from evalci_accessor.report._cells import count, p_is
 from evalci_accessor.report._report import DIFFERENCES, SCORES, Report
-from evalci_accessor.report._rows import Row, pair_rows, rests, score_rows
+from evalci_accessor.report._rows import Row, pair_rows, rests, score_rows, verdict
 
 
 def sentence(report: Report) -> str:
@@ -15,7 +17,7 @@ def sentence(report: Report) -> str:
     said = _scores(report, score_rows(report))
     if report.comparison is not None:
         said += _differences(report, pair_rows(report.comparison))
-        said += [text for text in (correction(report),) if text]
+        said += [text for text in (unlike(report), verdict_level(report), correction(report)) if text]
     methods = _words.few([one.name for one in report.methods if one.role in (SCORES, DIFFERENCES)])
     said.append(f"Method {methods}, evalci-accessor {report.versions['evalci-accessor']}.")
     clusters = report.speech.clusters(str(report.rates["cluster"].iloc[0]))
@@ -75,8 +77,7 @@ def _difference(report: Report, row: Row) -> str:
         ]  # fmt: skip
     if "verdict" in row.names:
         margin = _words.number(row.number("margin"), percent=speech.percent)
-        inside.append(f"{row.text('claim')} at a margin of {margin}{unit}: {row.text('verdict')}")
-        inside.append(p_is(row.number("pvalue_verdict")))
+        inside.append(f"{row.text('claim')} at a margin of {margin}{unit}: {verdict(row)}")
     elif "pvalue_adj" in row.names:
         inside.append(p_is(row.number("pvalue_adj")))
     return f"{first} {versus} {second} ({', '.join(inside)})"
@@ -91,8 +92,40 @@ def weighing(report: Report) -> str:
     return f"weighted by {weights}" if weights else ""
 
 
-def correction(report: Report) -> str:
-    """What several comparisons were corrected for; nothing where there is one."""
+def unlike(report: Report) -> str:
+    """That differences are of other items than the scores, where they are."""
+    assert report.comparison is not None
+    alone = report.rates["estimate"].to_numpy(dtype=np.float64)
+    paired = report.comparison[["estimate_a", "estimate_b"]].to_numpy(dtype=np.float64)
+    paired = paired[~np.isnan(paired)]
+    if np.isclose(paired[:, None], alone, rtol=1e-9, atol=1e-12).any(axis=1).all():
+        return ""
+    return f"Differences are of the {report.speech.items} that both systems have, and so need not be those of the scores."
+
+
+def verdict_level(report: Report) -> str:
+    """At what level verdicts are given, since the interval beside has another; nothing where there are none."""
+    assert report.comparison is not None
+    if "verdict" not in report.comparison:
+        return ""
+    alpha = 1 - float(report.settings["confidence_level"])
+    level, half = (_words.level(str(x)).strip() for x in (alpha, alpha / 2))
+    claim, margin = report.comparison[["claim", "margin"]].iloc[0]
+    if claim == "superiority" and margin == 0:
+        return f"Superiority at a margin of 0 is tested at {level} for either direction, as by the interval."
+    tests = (
+        f"two one-sided tests at {level}, of whose p the larger is shown"
+        if claim == "equivalence"
+        else f"a one-sided test at {level}, whose p is shown"
+    )
+    return (
+        f"{str(claim).capitalize()} is judged by {tests}; the interval leaves out {half} on each side, so it may reach past the "
+        "margin where the claim is affirmed."
+    )
+
+
+def correction(report: Report, *, together: bool = False) -> str:
+    """What several comparisons were corrected for; nothing where there is one. ``together``: limits for all pairs stand beside."""
     assert report.comparison is not None
     n_pairs = len(report.comparison)
     if n_pairs == 1:
@@ -100,9 +133,17 @@ def correction(report: Report) -> str:
     if "verdict" in report.comparison:
         return f"Each of the {n_pairs} verdicts is of its own pair alone; there is no correction for their number."
     how = str(report.comparison["correction"].iloc[0])
+    if how == "none" and together:
+        return f"Of the {n_pairs} comparisons only the intervals for all pairs together are corrected for their number."
     if how == "none":
         return f"Neither the p-values nor the intervals of the {n_pairs} comparisons are corrected for their number."
-    return f"The p-values are corrected for {n_pairs} comparisons ({how}); each interval is of its own pair alone."
+    corrected = f"The p-values are corrected for {n_pairs} comparisons ({how})"
+    if not together:
+        return f"{corrected}; each interval is of its own pair alone."
+    return (
+        f"{corrected}, and so, in another way, are the intervals for all pairs together: one may find a difference that the other "
+        "does not. The interval beside the difference is of its own pair alone."
+    )
 
 
 def _to(report: Report, low: float, high: float, *, signed: bool = False) -> str:

@@ -53,15 +53,22 @@ _WILSON = _doi(
     "Statistical Association 22, 209-212.",
     "10.1080/01621459.1927.10502953",
 )
-_COULL = _doi(
-    "Agresti, A. and Coull, B. A. (1998). Approximate is better than 'exact' for interval estimation of binomial proportions. The "
-    "American Statistician 52, 119-126.",
-    "10.1080/00031305.1998.10480550",
-)
 _FRANCO = Source(
     "Franco, C., Little, R. J. A., Louis, T. A. and Slud, E. V. (2019). Comparative study of confidence intervals for proportions "
     "in complex sample surveys. Journal of Survey Statistics and Methodology 7, 334-364.",
     "https://pmc.ncbi.nlm.nih.gov/articles/PMC6690503",
+)
+_LIANG = _doi(
+    "Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. Biometrika 73, 13-22.",
+    "10.1093/biomet/73.1.13",
+)
+_BELL = Source(
+    "Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage samples. "
+    "Survey Methodology 28, 169-181."
+)
+_DAVISON = _doi(
+    "Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application. Cambridge University Press.",
+    "10.1017/CBO9780511802843",
 )
 _MILLER = _doi(
     "Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human Resources 50, "
@@ -151,6 +158,13 @@ _SUP_T = _doi(
     "10.1002/jae.2656",
 )
 
+_SCHUIRMANN = _doi(
+    "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the "
+    "equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680.",
+    "10.1007/BF01068419",
+)
+
+_OPPOSITE = "by a one-sided test at half the level"
 _ROBUST = "Student's t with the cluster-robust standard error "
 _ON_N_EFF = " on the effective sample size that the clusters leave"
 _BOOT = "Bootstrap that draws whole clusters, "
@@ -161,19 +175,19 @@ RATE = {
         "correlation; it assumes that clusters are independent of each other.",
         (_KORN, _CLOPPER, _KISH),
     ),
-    "cr0": About(f"{_ROBUST}CR0, without a correction for few clusters.", (_MILLER,)),
-    "cr1": About(f"{_ROBUST}CR1, corrected by G/(G - 1).", (_MILLER,)),
-    "cr2": About(f"{_ROBUST}CR2, with Bell and McCaffrey's degrees of freedom.", (_PUSTEJOVSKY,)),
-    "cr3": About(f"{_ROBUST}CR3, which leaves out a cluster at a time.", (_MILLER,)),
+    "cr0": About(f"{_ROBUST}CR0, without a correction for few clusters.", (_LIANG, _MILLER)),
+    "cr1": About(f"{_ROBUST}CR1, corrected by G/(G - 1) for G clusters.", (_LIANG, _MILLER)),
+    "cr2": About(f"{_ROBUST}CR2, with Bell and McCaffrey's degrees of freedom.", (_BELL, _PUSTEJOVSKY)),
+    "cr3": About(f"{_ROBUST}CR3, which leaves out a cluster at a time.", (_BELL, _MILLER)),
     "wald": About(f"Wald's interval{_ON_N_EFF}.", (_FRANCO,)),
     "wilson": About(f"Wilson's interval{_ON_N_EFF}.", (_FRANCO, _WILSON)),
     "logit": About("Wald's interval of the log odds with the clustered standard error.", (_FRANCO,)),
     "clopper_pearson": About(f"Clopper and Pearson's interval{_ON_N_EFF}.", (_FRANCO, _CLOPPER)),
     "korn_graubard": About("Clopper and Pearson's interval at Korn and Graubard's effective sample size.", (_KORN,)),
-    "bootstrap_percentile": About(f"{_BOOT}percentile limits.", (_GELBACH,)),
+    "bootstrap_percentile": About(f"{_BOOT}percentile limits.", (_DAVISON,)),
     "bootstrap_bca": About(f"{_BOOT}limits corrected for bias and acceleration.", (_EFRON,)),
-    "bootstrap_t": About(f"{_BOOT}limits from its t statistic.", (_GELBACH,)),
-    "bootstrap_exact": About("Percentile limits of the bootstrap of whole clusters, without drawing.", (_GELBACH,)),
+    "bootstrap_t": About(f"{_BOOT}limits from its t statistic.", (_DAVISON, _GELBACH)),
+    "bootstrap_exact": About("Percentile limits of the bootstrap of whole clusters, without drawing.", (_DAVISON,)),
     "bootstrap_pigeonhole": About("Bootstrap that draws the clusters of each clustering.", (_OWEN,)),
 }
 NAIVE = {
@@ -206,12 +220,28 @@ CORRECTION = {
     "none": About("No correction for the number of comparisons.", ()),
 }
 SIMULTANEOUS = {
-    "sup_t": About("Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters.", (_SUP_T,))
+    "sup_t": About(
+        "Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters; with few clusters as wide as "
+        "Bonferroni's.",
+        (_SUP_T, _DUNN),
+    )
 }
 VERDICT = {
-    "superiority": About("One-sided test that the difference is above the margin.", ()),
-    "noninferiority": About("One-sided test that the difference is above minus the margin.", ()),
-    "equivalence": About("Two one-sided tests that the difference lies between minus the margin and the margin.", ()),
+    "superiority": About(
+        "One-sided test that the difference is above the margin; at a margin of 0 the two-sided test of no difference. Inferior is "
+        f"said of one below minus the margin, {_OPPOSITE}.",
+        (),
+    ),
+    "noninferiority": About(
+        "One-sided test that the difference is above minus the margin. Inferior is said of one below minus the margin, "
+        f"{_OPPOSITE}.",
+        (),
+    ),
+    "equivalence": About(
+        "Two one-sided tests that the difference lies between minus the margin and the margin. Different is said of one beyond "
+        f"either, {_OPPOSITE}.",
+        (_SCHUIRMANN,),
+    ),
 }
 ICC = {"anova": About("Intracluster correlation from the analysis of variance, and Kish's design effect.", (_RIDOUT, _KISH))}
 CROSSED = {"crossed": About("Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,))}

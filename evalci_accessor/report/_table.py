@@ -12,8 +12,8 @@ from evalci_accessor.exceptions import MissingExtraError
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, tidy
 from evalci_accessor.plot._intervals import in_unit
-from evalci_accessor.report._cells import Speech, check_nouns, count, p_is, pvalue, ratio
-from evalci_accessor.report._rows import Row, icc, pair_rows, rows
+from evalci_accessor.report._cells import Speech, check_nouns, count, pvalue, ratio
+from evalci_accessor.report._rows import Row, icc, pair_rows, rows, verdict
 
 _LATEX = str.maketrans(
     {mark: f"\\{mark}" for mark in "&%$#_{}"}
@@ -155,7 +155,7 @@ def _pair(row: Row, speech: Speech) -> dict[str, str]:
             row.number("simultaneous_low"), row.number("simultaneous_high"), signed=True
         )  # fmt: skip
     if "verdict" in row.names:
-        cells["verdict"] = f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))}"
+        cells["verdict"] = verdict(row)
     elif "pvalue_adj" in row.names:
         cells["p, adjusted"] = pvalue(row.number("pvalue_adj"))
     return cells | _rests(row, speech) | _ran(row)
