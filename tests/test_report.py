@@ -170,7 +170,12 @@ def printed_numbers_are_the_methods(case):
         icc = "not known" if np.isnan(r["icc"]) else f"{r['icc']:.2f} [{r['icc_low']:.2f}, {r['icc_high']:.2f}]"
         assert row[2] == icc.replace("-", MINUS)
         assert row[4] == ("not known" if np.isnan(r["n_eff"]) else f"{r['n_eff']:,.1f}")
+        assert row[3] == ("not known" if np.isnan(r["design_effect"]) else f"{r['design_effect']:.2f}")
         assert row[5] == f"{r['n_clusters']}"
+        sizes, largest = [r[name] for name in ("size_min", "size_median", "size_max")], r["largest_share"]
+        whole = [f"{size:,.0f}" if size == round(size) else f"{size:,.4g}" for size in sizes if not np.isnan(size)]
+        assert row[6] == (", ".join(whole) or "not known")
+        assert row[7] == ("not known" if np.isnan(largest) else f"{100 * largest:.1f} %")
     if made.comparison is None:
         assert not [caption for caption in page.tables if caption.startswith("Differences")]
         return
