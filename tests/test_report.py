@@ -244,6 +244,10 @@ def sentence_holds_the_numbers(case):
         least = "at least " if isinstance(case[1], list) else ""
         assert f"{r['n']:,} {scores} in {least}{r['n_clusters']} clusters" in words
     for _, r in (made.rates.iloc[:0] if made.comparison is None else made.comparison).iterrows():
+        size = f"{said(abs(r['difference']), percent)}{' points' if percent else ''}"
+        which = "above" if r["difference"] > 0 else "below"
+        than = f"scored {size} {which}" if r["difference"] else "scored the same as"
+        assert f"{r['model_a']} {than} {r['model_b']} (" in words
         if not np.isnan(r["only_a"]):
             assert f"only {r['model_a']} passed {r['only_a']:.0f}, only {r['model_b']} passed {r['only_b']:.0f}" in words
     ran = [made.rates["method"], *([] if made.comparison is None else [made.comparison["method"]])]
@@ -271,6 +275,8 @@ def dict_holds_every_number(case):
                 expected = None if pd.isna(row[name]) or row[name] in (np.inf, -np.inf) else row[name]
                 assert one[name] == expected, name
     assert [one["naive"]["ci_low"] for one in found["systems"]] == made.naive["ci_low"].tolist()
+    beside = [] if made.naive_comparison is None else made.naive_comparison["ci_low"].tolist()
+    assert [one["naive"]["ci_low"] for one in found["comparisons"]] == beside
     assert [one["message"] for one in found["warnings"]] == [one.message for one in made.warnings]
     assert found["sentence"] == made.sentence
 
@@ -285,6 +291,18 @@ def test_keys_of_any_type_go_into_json(rag):
         {"day": "2026-01-02 00:00:00", "run": 1}, {"day": None, "run": 2}, {"day": "2026-03-04 00:00:00", "run": 2},
     ]  # fmt: skip
     assert Page(made.to_html()).table("Mean of")[2][0] == "day = missing · run = 2"
+
+
+def test_keys_that_print_alike_stay_apart(rag):
+    """In JSON an infinite one is text, as it is no number there; in the pictures rows keep their own naive interval."""
+    alike = {"atlas": 1, "boreal": "1", "cascade": -np.inf}
+    made = rag.assign(run=rag["model"].map(alike).astype(object)).evalci.report("doc_id", factor="run", item="item", rng=1)
+    found = json.loads(json.dumps(made.to_dict(), allow_nan=False))
+    assert [one["keys"]["run"] for one in found["systems"]] == [1, "1", "-inf"]
+    assert {one["keys"]["run_b"] for one in found["comparisons"]} | {one["keys"]["run_a"] for one in found["comparisons"]} == {
+        1, "1", "-inf",
+    }  # fmt: skip
+    assert [row[0] for row in Page(made.to_html()).table("Mean of")[1:]] == ["run = 1", "1", "run = -inf"]
 
 
 def same(one, other):
