@@ -5,14 +5,22 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Protocol, TypeGuard, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeGuard, TypeVar, overload
 
 import pandas as pd
 import xarray as xr
 
+from evalci_accessor import plot
 from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
+from evalci_accessor._typing import RepeatedMeasure
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MethodError
+from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
+from evalci_accessor.plot._power import KINDS
+from evalci_accessor.stats._validate import check_option
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class _HasObject(Protocol):
@@ -83,6 +91,53 @@ def refuse_other_goal(
         f"plot.power shows the power for two systems where a factor is named, as {factor!r} is, and {listed} plans for one rate. "
         "Leave the factor out for the half-width of a rate."
     )
+
+
+def refuse_several(clusterings: Sequence[Any]) -> None:
+    """Clusters stand side by side in one way."""
+    if len(clusterings) > 1:
+        raise MethodError(
+            f"plot.clusters shows one clustering, and {len(clusterings)} were named; draw each on an Axes of its own."
+        )
+
+
+def refuse_no_method(naive: Any) -> None:
+    """What is not the name of a method."""
+    if not isinstance(naive, str):
+        raise MethodError(
+            "naive= takes a result only where plot.forest is called on one; on scores it is the name of a method."
+        )
+
+
+def over_k(
+    data: Any, method: Callable[..., Any], repeated: Callable[..., Any], *, required: dict[str, Any], given: dict[str, Any],
+    options: RateOptions, look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """The picture ``method`` of a result, or of what ``repeated`` answers; ``required`` has k and what scores need besides."""
+    asked = required | given
+    if holds_result(data, OVER_K, asked["score"]):
+        refuse_options("pass_at_k", method, asked | given_options(options))
+        return plot.pass_at_k(data, **look)
+    for role, value in required.items():
+        need("pass_at_k", role, value, OVER_K)
+    check_option(asked["measure"], RepeatedMeasure, "measure")
+    return plot.pass_at_k(repeated(data, **asked, options=options), **look)
+
+
+def planned(
+    data: Any, factor: Any, method: Callable[..., Any], half_width: Callable[..., Any], power: Callable[..., Any], *,
+    given: dict[str, Any], nested: bool, of_pair: dict[str, Any], asked: dict[str, Any], options: PlanOptions, look: dict[str, Any],
+) -> Axes:  # fmt: skip
+    """The picture ``method`` of a result; else of what ``half_width`` answers, or ``power`` where there is a factor."""
+    if any(holds_result(data, (kind, "n_clusters"), given["score"]) for kind in KINDS):
+        chosen = {"factor": factor, "nested": nested} | given | of_pair | asked | given_options(options)
+        refuse_options("power", method, chosen)
+        return plot.power(data, **look)
+    refuse_other_goal(factor, method, nested=nested, of_pair=of_pair, asked=asked, options=options)
+    if factor is None:
+        widths = {name: value for name, value in asked.items() if name not in ("difference", "margin")}
+        return plot.power(half_width(data, asked=widths, options=options, nested=nested, **given), **look)
+    return plot.power(power(data, factor, asked=asked, options=options, **given, **of_pair), **look)
 
 
 def given_options(options: RateOptions | CompareOptions | PlanOptions) -> dict[str, Any]:

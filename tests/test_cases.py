@@ -1,19 +1,23 @@
-"""Real problems of people who do this job, each a test named by its id, as far as they concern one rate or two systems.
+"""Real problems of people who do this job, each a test named by its id.
 
-Values were computed independently of the package and hold to the digits given. Not here: the ids pk-, which are
-in test_repeated.py; agg-, which are about aggregates; the macro average of deg-02; and imp-02, which is about reading log files.
+Values were computed independently of the package and hold to the digits given. Not here: the ids pk-, which are in
+test_repeated.py; the standard error of agg-01 for subtasks that are fixed, which no method gives; and imp-02, which is about
+reading log files (test_docs.py has those of the pages).
 """
 
 import copy
 import importlib
 import pickle
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import requires
 from numpy.testing import assert_allclose
+from pictures import marks, notes, said, segments
 from scipy import stats as ss
 
 import evalci_accessor
@@ -68,6 +72,7 @@ def test_deg_01():
         assert_allclose(limits(naive([0] * n, "clopper_pearson")), [0, exact], **SIX)
 
 
+@quiet
 def test_deg_02():
     sizes = {"a": 40, "b": 25, "c": 60}
     data = pd.DataFrame({"task": np.repeat(list(sizes), list(sizes.values())), "score": 0})
@@ -77,6 +82,10 @@ def test_deg_02():
     assert list(each["task"]) == list(sizes)
     assert_allclose(each["ci_high"], [0.087622, 0.133192, 0.060172], **SIX)
     assert (each["ci_low"] == 0).all()
+    share = 1 / data.groupby("task")["score"].transform("size")  # each task counts alike, so there is less evidence
+    for macro in (data.evalci.proportion_ci(weights=share), data.evalci.cluster_ci("task", weights=share)):
+        assert (macro[["estimate", "ci_low"]] == 0).all(axis=None)
+        assert 0.029815 < macro["ci_high"].item() < 1
 
 
 def test_deg_03():
@@ -137,6 +146,24 @@ def test_deg_10(data_dir):
     with pytest.warns(ex.RareOutcomeWarning, match=r"2 cluster"):
         default = clustered(data)
     assert 0 <= default["ci_low"] <= default["estimate"] <= default["ci_high"]
+
+
+# Macro and micro averages
+
+
+@quiet
+def test_agg_01():
+    parts = [frame([1] * passed + [0] * (n - passed), name) for name, (passed, n) in
+             {"a": (9, 10), "b": (40, 100), "c": (450, 900)}.items()]  # fmt: skip
+    data = pd.concat(parts, ignore_index=True)
+    share = 1 / data.groupby("cluster")["score"].transform("size")
+    micro, macro = naive(data["score"]), clustered(data, "cr1", weights=share)
+    assert_allclose([micro["estimate"], macro["estimate"], macro["std_error"]], [0.494059, 0.6, 0.152753], **SIX)
+    for options, mean in (({}, "49.4 %"), ({"weights": share.to_numpy()}, "60.0 %")):
+        row = clustered(data, **options)
+        assert row["ci_low"] < row["estimate"] < row["ci_high"]
+        low, high = (f"{100 * value:.1f}" for value in limits(row))  # of the number that is printed beside it
+        assert f"the score is {mean} (95 % interval {low} to {high})" in data.evalci.report("cluster", **options).sentence
 
 
 # Few clusters
@@ -435,6 +462,92 @@ def test_api_04():
                  data.evalci.design_effect(name)]  # fmt: skip
         assert all(got["cluster"].item() == name and got["n_clusters"].item() == clusters for got in calls)
     assert data.evalci.proportion_ci()["cluster"].item() == ""
+
+
+@quiet
+def test_api_04_in_a_report_and_in_pictures():
+    """All of one report is of one clustering, and what ignores it says so."""
+    plt = requires("matplotlib.pyplot")
+    rng = np.random.default_rng(3)
+    rows = {"doc": np.repeat(range(20), 4), "chat": np.arange(80) % 16, "item": range(80)}
+    data = pd.concat([pd.DataFrame(rows).assign(model=name, score=rng.integers(0, 2, 80)) for name in "AB"])
+    for name, clusters in (("doc", 20), ("chat", 16)):
+        made = data.evalci.report(name, factor="model", item="item", rng=1).to_dict()
+        found = [*made["systems"], *made["comparisons"], *made["clustering"]]
+        assert {(one["cluster"], one["n_clusters"]) for one in found} == {(name, clusters)}
+        assert {one["naive"]["cluster"] for one in found if "naive" in one} == {""}
+        assert f"80 items in {clusters} clusters of {name}" in made["sentence"]
+        forest = said(data.evalci.plot.forest(name, by="model"))
+        assert [text.partition(":")[0] for text in forest[:2]] == [f"clustered by {name}", "items taken as independent"]
+        pairs = data.evalci.plot.differences("model", item="item", cluster=name, rng=1)
+        assert any(text.endswith(f"clustered by {name}") for text in said(pairs))
+        plt.close("all")
+
+
+# Pictures and reports of the problems above
+
+
+def test_deg_02_in_a_picture():
+    """No line without width, and no arrow: nothing is the least that there is."""
+    requires("matplotlib")
+    sizes = {"a": 40, "b": 25, "c": 60}
+    data = pd.DataFrame({"task": np.repeat(list(sizes), list(sizes.values())), "score": 0})
+    ax = data.evalci.proportion_ci(by="task").evalci.plot.forest(sort_by=None)
+    assert_allclose(segments(ax, "interval"), [[0, 0.087622], [0, 0.133192], [0, 0.060172]], **SIX)
+    assert notes(ax)[1:4] == ["0.0 [0.0, 8.8]", "0.0 [0.0, 13.3]", "0.0 [0.0, 6.0]"]
+    assert not marks(ax, "open end").size
+
+
+def test_pair_01_in_a_report_and_in_a_picture():
+    requires("matplotlib")
+    data = of_cells(70, 3, 14, 13)
+    made = data.evalci.report("item", factor="model", item="item", baseline="A", rng=1)
+    assert "B scored 11.0 points above A" in made.sentence
+    assert "only B passed 14, only A passed 3" in made.sentence
+    assert "| 14, 3 | 70, 13 |" in made.to_markdown()
+    ax = data.evalci.compare("model", item="item", baseline="A", rng=1).evalci.plot.differences()
+    assert "14 : 3" in notes(ax)
+
+
+@pytest.mark.parametrize(
+    ("case", "y", "g", "kind", "told"),
+    [
+        ("few-02", np.repeat([1, 0, 1, 0, 1, 0], [26, 24, 31, 19, 22, 28]), np.repeat(["h1", "h2", "h3"], 50),
+         "FewClustersWarning", r"52\.7 % .* 3 clusters of cluster"),
+        ("id-02", [1, 1, 0, 0, 1, 0], ["caf\u00e9"] * 2 + ["cafe\u0301"] * 2 + ["q2"] * 2, "ClusterIdWarning", "NFC"),
+        ("nan-05", [0.9] * 5 + [np.nan] * 5, range(10), "MissingScoreWarning", r"5 of 10.*0\.45 or 0\.95"),
+        ("nan-07", [1] * 60 + [0] * 20 + [None] * 15 + [np.nan] * 5, range(100), "MissingScoreWarning", "20 of 100"),
+    ],
+)  # fmt: skip
+def test_a_report_says_what_its_reader_must_know(case, y, g, kind, told):
+    made = frame(y, list(g)).evalci.report("cluster", nan_policy="omit")
+    assert kind in [one.kind for one in made.warnings]
+    text = made.to_markdown()
+    assert re.search(told, f"{made.sentence} {text}", re.S), case
+    n = int(pd.notna(pd.Series(y)).sum())
+    assert made.rates["n"].item() == n
+    assert f"On {n} scores" in made.sentence
+
+
+ONLY_ONE = {"model": list("AAAAAABBB"), "item": ["i1", "i2", "i3", "i4", "i5", "i6", "i1", "i2", "i3"],
+            "score": [1, 1, 1, 0, 0, 0, 1, 1, 1]}  # fmt: skip
+TWICE = {"model": list("AAABB"), "item": ["q1", "q1", "q2", "q1", "q2"], "score": [1, 0, 1, 1, 0]}
+
+
+@pytest.mark.parametrize(
+    ("case", "data", "pairing", "error"),
+    [
+        ("few-01", frame([1, 0, 1, 1, 0, 1, 1, 1], ["only"] * 8), {}, ex.ClusterError),
+        ("nan-01", HALF_WITHOUT_ID, {}, ex.MissingClusterError),
+        ("nan-06", frame(np.full(3, np.nan), [1, 2, 3]), {"nan_policy": "omit"}, ex.ScoreError),
+        ("val-01", frame(["True", "False", "False", "True"], list("abcd")), {}, ex.ScoreTypeError),
+        ("pair-06", pd.DataFrame(ONLY_ONE).assign(cluster=ONLY_ONE["item"]), {"factor": "model", "item": "item"}, ex.PairingError),
+        ("pair-08", pd.DataFrame(TWICE).assign(cluster=TWICE["item"]), {"factor": "model", "item": "item"}, ex.PairingError),
+    ],
+)  # fmt: skip
+def test_a_report_refuses_what_its_methods_refuse(case, data, pairing, error):
+    with pytest.raises(error):
+        data.evalci.report("cluster", **pairing)
 
 
 # xarray

@@ -186,7 +186,12 @@ def printed_numbers_are_the_methods(case):
         icc = "not known" if np.isnan(r["icc"]) else f"{r['icc']:.2f} [{r['icc_low']:.2f}, {r['icc_high']:.2f}]"
         assert row[2] == icc.replace("-", MINUS)
         assert row[4] == ("not known" if np.isnan(r["n_eff"]) else f"{r['n_eff']:,.1f}")
+        assert row[3] == ("not known" if np.isnan(r["design_effect"]) else f"{r['design_effect']:.2f}")
         assert row[5] == f"{r['n_clusters']}"
+        sizes, largest = [r[name] for name in ("size_min", "size_median", "size_max")], r["largest_share"]
+        whole = [f"{size:,.0f}" if size == round(size) else f"{size:,.4g}" for size in sizes if not np.isnan(size)]
+        assert row[6] == (", ".join(whole) or "not known")
+        assert row[7] == ("not known" if np.isnan(largest) else f"{100 * largest:.1f} %")
     if made.comparison is None:
         assert not [caption for caption in page.tables if caption.startswith("Differences")]
         return
@@ -255,6 +260,10 @@ def sentence_holds_the_numbers(case):
         least = "at least " if isinstance(case[1], list) else ""
         assert f"{r['n']:,} {scores} in {least}{r['n_clusters']} clusters" in words
     for _, r in (made.rates.iloc[:0] if made.comparison is None else made.comparison).iterrows():
+        size = f"{said(abs(r['difference']), percent)}{' points' if percent else ''}"
+        which = "above" if r["difference"] > 0 else "below"
+        than = f"scored {size} {which}" if r["difference"] else "scored the same as"
+        assert f"{r['model_a']} {than} {r['model_b']} (" in words
         if not np.isnan(r["only_a"]):
             assert f"only {r['model_a']} passed {r['only_a']:.0f}, only {r['model_b']} passed {r['only_b']:.0f}" in words
     ran = [made.rates["method"], *([] if made.comparison is None else [made.comparison["method"]])]
@@ -282,6 +291,8 @@ def dict_holds_every_number(case):
                 expected = None if pd.isna(row[name]) or row[name] in (np.inf, -np.inf) else row[name]
                 assert one[name] == expected, name
     assert [one["naive"]["ci_low"] for one in found["systems"]] == made.naive["ci_low"].tolist()
+    beside = [] if made.naive_comparison is None else made.naive_comparison["ci_low"].tolist()
+    assert [one["naive"]["ci_low"] for one in found["comparisons"]] == beside
     assert [one["message"] for one in found["warnings"]] == [one.message for one in made.warnings]
     assert found["sentence"] == made.sentence
 
@@ -296,6 +307,18 @@ def test_keys_of_any_type_go_into_json(rag):
         {"day": "2026-01-02 00:00:00", "run": 1}, {"day": None, "run": 2}, {"day": "2026-03-04 00:00:00", "run": 2},
     ]  # fmt: skip
     assert Page(made.to_html()).table("Mean of")[2][0] == "day = missing · run = 2"
+
+
+def test_keys_that_print_alike_stay_apart(rag):
+    """In JSON an infinite one is text, as it is no number there; in the pictures rows keep their own naive interval."""
+    alike = {"atlas": 1, "boreal": "1", "cascade": -np.inf}
+    made = rag.assign(run=rag["model"].map(alike).astype(object)).evalci.report("doc_id", factor="run", item="item", rng=1)
+    found = json.loads(json.dumps(made.to_dict(), allow_nan=False))
+    assert [one["keys"]["run"] for one in found["systems"]] == [1, "1", "-inf"]
+    assert {one["keys"]["run_b"] for one in found["comparisons"]} | {one["keys"]["run_a"] for one in found["comparisons"]} == {
+        1, "1", "-inf",
+    }  # fmt: skip
+    assert [row[0] for row in Page(made.to_html()).table("Mean of")[1:]] == ["run = 1", "1", "run = -inf"]
 
 
 def same(one, other):
@@ -479,7 +502,7 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
 
 
 def test_an_interval_that_reaches_past_the_margin_beside_a_verdict_is_explained(rag):
-    sides = "A verdict is a test on one side at 10 %"
+    sides = "judged by a one-sided test at 10 %"
     shared = {"factor": "model", "item": "item", "pairs": [("boreal", "atlas")], "confidence_level": 0.9}
     made = rag.evalci.report("doc_id", margin=0.02, **shared)
     row = made.comparison.iloc[0]

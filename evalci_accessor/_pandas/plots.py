@@ -14,16 +14,22 @@ from evalci_accessor._pandas import methods, pairs, plan, repeated
 from evalci_accessor._pandas.columns import Frame, clusterings_of, find
 from evalci_accessor._pandas.plot_accessor import FramePlots
 from evalci_accessor._pandas.reduce import add_up, read_rows
-from evalci_accessor._plots import given_options, holds_result, need, refuse_options, refuse_other_goal
+from evalci_accessor._plots import (
+    given_options,
+    holds_result,
+    need,
+    over_k,
+    planned,
+    refuse_no_method,
+    refuse_options,
+    refuse_several,
+)
 from evalci_accessor._scores import to_float, zero_or_one
-from evalci_accessor._typing import NaiveMethod, NanPolicy, RepeatedMeasure, TooFew
+from evalci_accessor._typing import NaiveMethod, NanPolicy, TooFew
 from evalci_accessor._warn import held
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
-from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
-from evalci_accessor.plot._power import KINDS
-from evalci_accessor.stats._validate import check_option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,10 +65,7 @@ def clusters(
     if overall is not None:
         raise MethodError("overall= goes with a result; of scores the overall interval is computed.")
     columns = clusterings_of(data, cluster, score)
-    if len(columns) > 1:
-        raise MethodError(
-            f"plot.clusters shows one clustering, and {len(columns)} were named; draw each on an Axes of its own."
-        )
+    refuse_several(columns)
     interval = methods.cluster_ci(
         data, cluster, score=score, by=None, weights=weights, nan_policy=nan_policy, options=options
     )  # fmt: skip
@@ -97,17 +100,12 @@ def pass_at_k(
     too_few: TooFew, nan_policy: NanPolicy, options: RateOptions, look: dict[str, Any],
 ) -> Axes:  # fmt: skip
     """What k samples would score, as the accessor's picture of that name."""
-    given: dict[str, Any] = {
-        "item": item, "cluster": cluster, "sample": sample, "score": score, "by": by, "weights": weights, "nested": nested,
+    given = {
+        "cluster": cluster, "sample": sample, "score": score, "by": by, "weights": weights, "nested": nested,
         "too_few": too_few, "nan_policy": nan_policy, "measure": measure,
     }  # fmt: skip
-    if holds_result(data, OVER_K, score):
-        refuse_options("pass_at_k", FramePlots.pass_at_k, {"k": k} | given | given_options(options))
-        return plot.pass_at_k(data, **look)
-    for role, value in (("k", k), ("item", item)):
-        need("pass_at_k", role, value, OVER_K)
-    check_option(measure, RepeatedMeasure, "measure")
-    return plot.pass_at_k(repeated.repeated(data, k, **given, options=options), **look)
+    required = {"k": k, "item": item}
+    return over_k(data, FramePlots.pass_at_k, repeated.repeated, required=required, given=given, options=options, look=look)
 
 
 def power(
@@ -115,24 +113,13 @@ def power(
     nan_policy: NanPolicy, asked: dict[str, Any], options: PlanOptions, look: dict[str, Any],
 ) -> Axes:  # fmt: skip
     """What designs would reach, as the accessor's picture of that name."""
-    own: dict[str, Any] = {
-        "item": item,
-        "cluster": cluster,
-        "sample": sample,
-        "score": score,
-        "by": by,
-        "nan_policy": nan_policy,
-    }
-    kind = next((kind for kind in KINDS if holds_result(data, (kind, "n_clusters"), score)), "")
-    if holds_result(data, (kind, "n_clusters"), score):
-        given = {"factor": factor, "nested": nested} | own | of_pair | asked | given_options(options)
-        refuse_options("power", FramePlots.power, given)
-        return plot.power(data, **look)
-    refuse_other_goal(factor, FramePlots.power, nested=nested, of_pair=of_pair, asked=asked, options=options)
-    if factor is None:
-        widths = {name: value for name, value in asked.items() if name not in ("difference", "margin")}
-        return plot.power(plan.half_width(data, asked=widths, options=options, nested=nested, **own), **look)
-    return plot.power(plan.power(data, factor, asked=asked, options=options, **own, **of_pair), **look)
+    given = {
+        "item": item, "cluster": cluster, "sample": sample, "score": score, "by": by, "nan_policy": nan_policy,
+    }  # fmt: skip
+    return planned(
+        data, factor, FramePlots.power, plan.half_width, plan.power, given=given, nested=nested, of_pair=of_pair, asked=asked,
+        options=options, look=look,
+    )  # fmt: skip
 
 
 def coverage(data: pd.DataFrame, look: dict[str, Any]) -> Axes:
@@ -146,10 +133,7 @@ def naive_intervals(
     """The textbook intervals: Wilson's of scores of 0 and 1, of others that of the mean, by Student's t."""
     if naive is None:
         return None
-    if not isinstance(naive, str):
-        raise MethodError(
-            "naive= takes a result only where plot.forest is called on one; on scores it is the name of a method."
-        )
+    refuse_no_method(naive)
     scores = find(data, score, "score")
     with held():  # the honest interval said it already
         if naive != "auto" or zero_or_one(to_float(scores.values, scores.name)):

@@ -10,8 +10,17 @@ import xarray as xr
 
 from evalci_accessor import plot
 from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
-from evalci_accessor._plots import given_options, holds_result, need, refuse_options, refuse_other_goal
-from evalci_accessor._typing import NaiveMethod, NanPolicy, RepeatedMeasure, TooFew
+from evalci_accessor._plots import (
+    given_options,
+    holds_result,
+    need,
+    over_k,
+    planned,
+    refuse_no_method,
+    refuse_options,
+    refuse_several,
+)
+from evalci_accessor._typing import NaiveMethod, NanPolicy, TooFew
 from evalci_accessor._warn import examples, held
 from evalci_accessor._xarray import methods, pairs, plan, repeated
 from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named_dims, score_of
@@ -20,9 +29,6 @@ from evalci_accessor._xarray.reduce import add_up, read_cells
 from evalci_accessor.exceptions import DimensionError, MethodError
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
-from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
-from evalci_accessor.plot._power import KINDS
-from evalci_accessor.stats._validate import check_option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,10 +65,7 @@ def clusters(
         raise MethodError("overall= goes with a result; of scores the overall interval is computed.")
     scores = score_of(data, score)
     clusterings = clusterings_of(data, cluster, score)
-    if len(clusterings) > 1:
-        raise MethodError(
-            f"plot.clusters shows one clustering, and {len(clusterings)} were named; draw each on an Axes of its own."
-        )
+    refuse_several(clusterings)
     reduced = named_dims(scores.array, dim, clusterings[0].array.dims)
     kept = [d for d in scores.array.dims if d not in reduced]
     if any(scores.array.sizes[d] != 1 for d in kept):
@@ -104,16 +107,14 @@ def pass_at_k(
     too_few: TooFew, nan_policy: NanPolicy, options: RateOptions, look: dict[str, Any],
 ) -> Axes:  # fmt: skip
     """What k samples would score, as the accessor's picture of that name."""
-    given: dict[str, Any] = {
+    given = {
         "item": item, "cluster": cluster, "sample": sample, "score": score, "dim": dim, "weights": weights, "nested": nested,
         "too_few": too_few, "nan_policy": nan_policy, "measure": measure,
     }  # fmt: skip
-    if holds_result(data, OVER_K, score):
-        refuse_options("pass_at_k", DatasetPlots.pass_at_k, {"k": k} | given | given_options(options))
-        return plot.pass_at_k(data, **look)
-    need("pass_at_k", "k", k, OVER_K)
-    check_option(measure, RepeatedMeasure, "measure")
-    return plot.pass_at_k(repeated.repeated(data, k, **given, options=options), **look)
+    required = {"k": k}
+    return over_k(
+        data, DatasetPlots.pass_at_k, repeated.repeated, required=required, given=given, options=options, look=look
+    )
 
 
 def power(
@@ -121,24 +122,13 @@ def power(
     nan_policy: NanPolicy, asked: dict[str, Any], options: PlanOptions, look: dict[str, Any],
 ) -> Axes:  # fmt: skip
     """What designs would reach, as the accessor's picture of that name."""
-    own: dict[str, Any] = {
-        "item": item,
-        "cluster": cluster,
-        "sample": sample,
-        "score": score,
-        "dim": dim,
-        "nan_policy": nan_policy,
-    }
-    kind = next((kind for kind in KINDS if holds_result(data, (kind, "n_clusters"), score)), "")
-    if holds_result(data, (kind, "n_clusters"), score):
-        given = {"factor": factor, "nested": nested} | own | of_pair | asked | given_options(options)
-        refuse_options("power", DatasetPlots.power, given)
-        return plot.power(data, **look)
-    refuse_other_goal(factor, DatasetPlots.power, nested=nested, of_pair=of_pair, asked=asked, options=options)
-    if factor is None:
-        widths = {name: value for name, value in asked.items() if name not in ("difference", "margin")}
-        return plot.power(plan.half_width(data, asked=widths, options=options, nested=nested, **own), **look)
-    return plot.power(plan.power(data, factor, asked=asked, options=options, **own, **of_pair), **look)
+    given = {
+        "item": item, "cluster": cluster, "sample": sample, "score": score, "dim": dim, "nan_policy": nan_policy,
+    }  # fmt: skip
+    return planned(
+        data, factor, DatasetPlots.power, plan.half_width, plan.power, given=given, nested=nested, of_pair=of_pair, asked=asked,
+        options=options, look=look,
+    )  # fmt: skip
 
 
 def coverage(data: xr.Dataset, look: dict[str, Any]) -> Axes:
@@ -153,10 +143,7 @@ def naive_intervals(
     """The textbook intervals over the same dims: Wilson's of scores of 0 and 1, of others that of the mean, by Student's t."""
     if naive is None:
         return None
-    if not isinstance(naive, str):
-        raise MethodError(
-            "naive= takes a result only where plot.forest is called on one; on scores it is the name of a method."
-        )
+    refuse_no_method(naive)
     array = score_of(data, score).array
     reduced = [d for d in array.dims if d not in honest["estimate"].dims]
     with held():  # the honest interval said it already

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from evalci_accessor._typing import Labels
+from evalci_accessor._warn import plain
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
@@ -150,12 +151,13 @@ def _beside(rows: Rows, result: Result, naive: Result) -> pd.DataFrame:
         raise MethodError(
             f"naive= must be a result with the same keys. Those drawn have {own or 'none'}, and the naive ones {keys or 'none'}."
         )
+    spell = words if len({*_key(frame, own, words)}) == len(frame) else _exact  # 1 and "1" print alike
     at: dict[tuple[str, ...], int] = {}
-    for i, key in enumerate(_key(frame, own)):
+    for i, key in enumerate(_key(frame, own, spell)):
         if key in at:
             raise MethodError(f"naive= has two rows for {', '.join(key) or 'all'}; it must have one row a key.")
         at[key] = i
-    wanted = _key(rows.frame, own)
+    wanted = _key(rows.frame, own, spell)
     lacking = [key for key in wanted if key not in at]
     if lacking:
         raise MethodError(
@@ -165,8 +167,12 @@ def _beside(rows: Rows, result: Result, naive: Result) -> pd.DataFrame:
     return frame.iloc[[at[key] for key in wanted]]
 
 
-def _key(frame: pd.DataFrame, keys: list[Hashable]) -> list[tuple[str, ...]]:
-    columns = [[words(value) for value in frame[key]] for key in keys]
+def _exact(value: Any) -> str:
+    return repr(plain(value))
+
+
+def _key(frame: pd.DataFrame, keys: list[Hashable], spell: Callable[[Any], str]) -> list[tuple[str, ...]]:
+    columns = [[spell(value) for value in frame[key]] for key in keys]
     return list(zip(*columns, strict=True)) if columns else [()] * len(frame)
 
 

@@ -184,7 +184,7 @@ class Report:
         Returns
         -------
         dict
-            All columns of the results, unrounded. What is not known or infinite is None; keys of other types are text.
+            All columns of the results, unrounded. What is not known or infinite is None; keys that JSON has no type for are text.
         """
         n_items = [None] * len(self.rates) if self.n_items is None else self.n_items
         systems = _records(self.rates, self.keys, self.naive)
@@ -215,7 +215,7 @@ def pair_keys(comparison: pd.DataFrame) -> list[Hashable]:
 
 def _records(frame: pd.DataFrame, keys: list[Hashable], naive: pd.DataFrame | None = None) -> list[dict[str, Any]]:
     """A dict a row: the keys, the result's own columns, and those of the naive answer."""
-    named = [{str(key): safe(frame[key].iloc[i]) for key in keys} for i in range(len(frame))]
+    named = [{str(key): _key(frame[key].iloc[i]) for key in keys} for i in range(len(frame))]
     rows = [{"keys": key} | values for key, values in zip(named, _values(frame, keys), strict=True)]
     if naive is not None:
         rows = [row | {"naive": beside} for row, beside in zip(rows, _values(naive, keys), strict=True)]
@@ -236,6 +236,12 @@ def safe(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, (bool, int, str)) else str(value)
+
+
+def _key(value: Any) -> Any:
+    """A key as JSON has it; infinite ones stay apart."""
+    number = plain(value)
+    return str(number) if isinstance(number, float) and math.isinf(number) else safe(value)
 
 
 def _written(text: str, path: str | Path | None) -> str:
