@@ -463,7 +463,7 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
 
 
 def test_an_interval_that_reaches_past_the_margin_beside_a_verdict_is_explained(rag):
-    sides = "A verdict is a test on one side at 10 %"
+    sides = "Verdicts rest on tests on one side at 10 %"
     shared = {"factor": "model", "item": "item", "pairs": [("boreal", "atlas")], "confidence_level": 0.9}
     made = rag.evalci.report("doc_id", margin=0.02, **shared)
     row = made.comparison.iloc[0]

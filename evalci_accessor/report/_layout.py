@@ -188,12 +188,12 @@ def _comparisons(report: Report) -> list[Block]:
 
 
 def _sides(comparison: pd.DataFrame, alpha: float) -> str:
-    """Why an interval may reach past the margin beside a verdict that it should have shut out, at a first look."""
+    """Why an interval may reach past the margin and stand beside a verdict."""
     if "verdict" not in comparison or comparison[["claim", "margin"]].eq(["superiority", 0.0]).all(axis=None):
         return ""
     return (
-        f"A verdict is a test on one side at {100 * alpha:.3g} %, and the interval leaves half of that on each side: it may reach "
-        "past the margin where there is a verdict."
+        f"Verdicts rest on tests on one side at {100 * alpha:.3g} %. The interval leaves half of that on each side, so it may "
+        "reach past the margin where there is a verdict."
     )
 
 
