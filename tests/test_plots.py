@@ -112,6 +112,15 @@ def test_one_sided_limits_end_in_arrows_at_the_bound():
     assert high > 1
 
 
+def test_ticks_say_where_they_stand():
+    close = rates(2)[0].assign(estimate=[0.9012, 0.9031], ci_low=0.9, ci_high=0.9045)
+    ax = plot.forest(close)
+    ax.figure.canvas.draw()
+    written = [float(text.get_text().removesuffix(" %")) for text in ax.get_xticklabels()]
+    np.testing.assert_allclose(written, 100 * ax.get_xticks())
+    assert len({*written}) == len(written) > 3
+
+
 def test_two_sided_limits_have_bars_and_no_arrows():
     honest, _ = rates(4, zero=True)
     ax = plot.forest(honest)

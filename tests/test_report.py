@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pages import Page
@@ -311,6 +312,7 @@ def test_keys_of_any_type_go_into_json(rag):
 
 def test_keys_that_print_alike_stay_apart(rag):
     """In JSON an infinite one is text, as it is no number there; in the pictures rows keep their own naive interval."""
+    requires("matplotlib")
     alike = {"atlas": 1, "boreal": "1", "cascade": -np.inf}
     made = rag.assign(run=rag["model"].map(alike).astype(object)).evalci.report("doc_id", factor="run", item="item", rng=1)
     found = json.loads(json.dumps(made.to_dict(), allow_nan=False))
@@ -318,7 +320,19 @@ def test_keys_that_print_alike_stay_apart(rag):
     assert {one["keys"]["run_b"] for one in found["comparisons"]} | {one["keys"]["run_a"] for one in found["comparisons"]} == {
         1, "1", "-inf",
     }  # fmt: skip
-    assert [row[0] for row in Page(made.to_html()).table("Mean of")[1:]] == ["run = 1", "1", "run = -inf"]
+    page = made.to_html()
+    assert [row[0] for row in Page(page).table("Mean of")[1:]] == ["run = 1", "1", "run = -inf"]
+    dashed = [attributes["style"] for tag, attributes in Page(page).tags if "stroke-dasharray" in (attributes.get("style") or "")]
+    assert len([style for style in dashed if "#d55e00" in style]) == 3  # the naive intervals
+
+
+def test_pictures_are_in_the_units_of_the_tables(rag):
+    requires("matplotlib")
+    made = rag.evalci.report("doc_id", by="model")
+    shares = rag.evalci.report("doc_id", by="model", percent=False)
+    assert "69.5 % [" in made.to_markdown()
+    assert "| 0.695 [" in shares.to_markdown()
+    assert _pictures.svg(made, "forest") != _pictures.svg(shares, "forest")
 
 
 def same(one, other):
@@ -493,8 +507,9 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
     assert claim in made.to_markdown()
     turned = dataclasses.replace(made, comparison=made.naive_comparison, naive_comparison=made.comparison)
     assert f"Ignoring the clusters, a finding would have been missed: a {MINUS} b." in turned.to_markdown()
-    alike = dataclasses.replace(made, naive_comparison=made.comparison)
-    assert "Ignoring the clusters would have led to the same findings" in alike.to_markdown()
+    same_findings = "Ignoring the clusters would have led to the same findings"
+    assert same_findings in dataclasses.replace(made, naive_comparison=made.comparison).to_markdown()
+    assert same_findings in dataclasses.replace(made, settings=made.settings | {"confidence_level": 0.01}).to_markdown()
     gate = torn().evalci.report("doc", factor="model", item="item", margin=0.05)
     assert gate.comparison["verdict"].item() == "inconclusive"
     assert gate.naive_comparison["verdict"].item() == "noninferior"
@@ -517,7 +532,8 @@ def test_an_interval_that_reaches_past_the_margin_beside_a_verdict_is_explained(
 
 
 def test_what_is_not_covered_has_a_place_for_each_answer(rag):
-    made = rag.evalci.report("doc_id", by="model", not_covered={"label error": "2 of 100 wrong", "judge drift": "not seen"})
+    said_so = {"label error": "2 of 100 wrong", "judge drift": "not seen", "prompt choice": " "}
+    made = rag.evalci.report("doc_id", by="model", not_covered=said_so)
     answers = {gap.name: gap.answer for gap in made.not_covered}
     assert answers == dict.fromkeys(KNOWN) | {"label error": "2 of 100 wrong", "judge drift": "not seen"}
     page = Page(made.to_html()).text
@@ -538,7 +554,10 @@ def test_methods_that_ran_are_named_with_their_sources(case):
         for source in one.sources:
             assert source.text in page.text
     assert f"evalci-accessor {made.versions['evalci-accessor']}" in page.text
-    assert made.versions["numpy"] == np.__version__
+    modules = {"numpy": np, "pandas": pd, "scipy": __import__("scipy"), "xarray": __import__("xarray")}
+    assert made.versions | {name: module.__version__ for name, module in modules.items()} == made.versions
+    text = made.to_markdown()
+    assert all(f"<{source.url}>" in text for one in made.methods for source in one.sources if source.url)
     assert ("Crossed clusterings" in {one.role for one in made.methods}) == isinstance(case[1], list)
 
 
@@ -589,7 +608,7 @@ def test_text_shows_as_it_was_written(tmp_path):
     frame = small(NASTY).rename(columns={"doc": "<b>doc</b>", "score": "<s>right</s>", "model": "<em>m</em>"})
     made = frame.evalci.report(
         "<b>doc</b>", score="<s>right</s>", factor="<em>m</em>", item="item", rng=1,
-        title="<i>T\ud800</i>", nouns=("<u>q</u>", "d & e"),
+        title="<i>T\ud800</i>", nouns=("<u>\"q\" onclick='x'</u>", "d & e"),
         not_covered={"label error": "<img src=x onerror=alert(1)>", "<u>own</u>": "1. * x"},
     )  # fmt: skip
     page = Page(made.to_html(tmp_path / "report.html"))

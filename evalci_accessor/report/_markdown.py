@@ -10,7 +10,6 @@ from evalci_accessor.report._report import Report
 
 # What Markdown reads as markup wherever it stands; an underscore within a word and a bracket that begins no link are none.
 _MARKS = re.compile(r"[\\`*|~$]|(?<!\w)_|_(?!\w)|\](?=[(:\[])")
-_BEGINS = re.compile(r"^([-+=#]|\d+(?=[.)]))")
 
 
 def markdown(report: Report) -> str:
@@ -28,19 +27,10 @@ def escape(text: str) -> str:
     return _MARKS.sub(r"\\\g<0>", safe)
 
 
-def _paragraph(text: str) -> str:
-    """The same at the beginning of a line, where a list or a heading might begin."""
-    safe = escape(text)
-    found = _BEGINS.match(safe)
-    if not found:
-        return safe
-    return f"\\{safe}" if not safe[0].isdigit() else f"{found[0]}\\{safe[found.end() :]}"
-
-
 def _block(block: Block) -> str:
     match block:
         case Para():
-            return f"{'> ' if block.quoted else ''}{_paragraph(block.text)}"
+            return f"{'> ' if block.quoted else ''}{escape(block.text)}"
         case Table():
             rule = ["---"] * len(block.head)
             lines = [[*map(escape, block.head)], rule, *([*map(escape, row)] for row in block.cells)]
