@@ -159,4 +159,5 @@ def naive_intervals(
             )  # fmt: skip
         each = dataclasses.replace(options, method="cr1", df="clusters")
         rows = np.arange(len(data))
-        return methods.cluster_ci(data, rows, score=score, by=by, weights=weights, nan_policy=nan_policy, options=each)
+        alone = methods.cluster_ci(data, rows, score=score, by=by, weights=weights, nan_policy=nan_policy, options=each)
+        return alone.assign(cluster="", method="t")

@@ -168,6 +168,7 @@ def naive_intervals(
         each = dataclasses.replace(options, method="cr1", df="clusters")
         shape = [array.sizes[d] for d in reduced]
         cells = xr.DataArray(np.arange(int(np.prod(shape))).reshape(shape), dims=reduced)
-        return methods.cluster_ci(
+        alone = methods.cluster_ci(
             data, cells, score=score, dim=reduced, weights=weights, nan_policy=nan_policy, options=each
         )  # fmt: skip
+        return alone.assign(cluster=((), ""), method=((), "t"))

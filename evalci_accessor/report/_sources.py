@@ -192,7 +192,7 @@ RATE = {
 }
 NAIVE = {
     "wilson": About("Wilson's interval, which takes every score as independent.", (_WILSON, _BROWN)),
-    "cr1": About("Student's t interval of the mean, which takes every score as independent.", ()),
+    "t": About("Student's t interval of the mean, which takes every score as independent.", ()),
 }
 DIFFERENCE = {
     "icc_averaged": About(
