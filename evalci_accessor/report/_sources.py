@@ -206,6 +206,9 @@ DIFFERENCE = {
     "agresti_min": About("Agresti and Min's adjusted Wald interval of paired scores, for independent items.", (_AGRESTI,)),
     **{name: RATE[name] for name in ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile", "bootstrap_pigeonhole")},
 }
+NAIVE_DIFFERENCE = DIFFERENCE | {
+    "cr2": About("Student's t interval of the paired differences, which takes every item as independent.", ()),
+}
 TEST = {
     "exact": About("McNemar's exact test, for independent items.", (_MCNEMAR,)),
     "midp": About("McNemar's test with the mid-p value, for independent items.", (_FAGERLAND,)),
