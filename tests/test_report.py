@@ -137,6 +137,8 @@ def test_naive_scores_between_zero_and_one_have_students_interval_too(rag):
             own = frame.loc[frame["model"] == row.model, "score"]
             low, high = ttest_1samp(own, 0).confidence_interval(0.95)
             assert (row.ci_low, row.ci_high) == pytest.approx((low, high), rel=1e-9)
+        assert set(made.naive["method"]) == {"t"}
+        assert "scores taken as independent (t)" in made.to_html()
         width = [(one["ci_high"] - one["ci_low"]).to_numpy() for one in (made.rates, made.naive)]
         assert (width[0] > 1.2 * width[1]).all()  # these documents matter
         assert made.speech.percent

@@ -144,4 +144,4 @@ def naive_intervals(
         each = dataclasses.replace(options, method="cr1", df="clusters")
         rows = np.arange(len(data))
         alone = methods.cluster_ci(data, rows, score=score, by=by, weights=weights, nan_policy=nan_policy, options=each)
-        return alone.assign(cluster="")  # as proportion_ci has it: the rows are no clusters that anyone named
+        return alone.assign(cluster="", method="t")  # the rows are no clusters that anyone named

@@ -158,4 +158,4 @@ def naive_intervals(
         alone = methods.cluster_ci(
             data, cells, score=score, dim=reduced, weights=weights, nan_policy=nan_policy, options=each
         )  # fmt: skip
-        return alone.assign(cluster="")  # as proportion_ci has it: the cells are no clusters that anyone named
+        return alone.assign(cluster=((), ""), method=((), "t"))  # the cells are no clusters that anyone named

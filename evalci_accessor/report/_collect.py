@@ -170,7 +170,7 @@ def _methods(
         ("Intervals for independent scores", naive, "method", _sources.NAIVE),
         ("Clustering", clustering, "icc_method", _sources.ICC),
         (DIFFERENCES, comparison, "method", _sources.DIFFERENCE),
-        (f"{DIFFERENCES} for independent items", beside, "method", _sources.DIFFERENCE),
+        (f"{DIFFERENCES} for independent items", beside, "method", _sources.NAIVE_DIFFERENCE),
         ("p-values", comparison, "test", _sources.TEST),
         ("Several comparisons", comparison, "correction", _sources.CORRECTION),
         ("Verdict against the margin", comparison, "claim", _sources.VERDICT),

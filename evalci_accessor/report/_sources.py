@@ -192,7 +192,7 @@ RATE = {
 }
 NAIVE = {
     "wilson": About("Wilson's interval, which takes every score as independent.", (_WILSON, _BROWN)),
-    "cr1": About("Student's t interval of the mean, which takes every score as independent.", ()),
+    "t": About("Student's t interval of the mean, which takes every score as independent.", ()),
 }
 DIFFERENCE = {
     "icc_averaged": About(
@@ -205,6 +205,9 @@ DIFFERENCE = {
     "bonett_price": About("Bonett and Price's adjusted Wald interval of paired scores, for independent items.", (_BONETT,)),
     "agresti_min": About("Agresti and Min's adjusted Wald interval of paired scores, for independent items.", (_AGRESTI,)),
     **{name: RATE[name] for name in ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile", "bootstrap_pigeonhole")},
+}
+NAIVE_DIFFERENCE = DIFFERENCE | {
+    "cr2": About("Student's t interval of the paired differences, which takes every item as independent.", ()),
 }
 TEST = {
     "exact": About("McNemar's exact test, for independent items.", (_MCNEMAR,)),
