@@ -510,6 +510,10 @@ ERRORS = [
         "no numbers: '5 %'",
     ),
     (lambda d: plot.forest(rates(3)[0].iloc[:0]), ex.MethodError, "without rows"),
+    *(
+        (lambda d, n=name: plot.forest(pd.concat([rates(3)[0], rates(3)[0][[n]]], axis=1)), ex.AmbiguousNameError, name)
+        for name in ("model", "n", "ci_low")
+    ),
     (lambda d: plot.forest({"estimate": 1}), ex.MethodError, "got dict"),
     (lambda d: plot.forest(rates(3)[0], ax=3), ex.MethodError, "got int"),
     (lambda d: plot.forest(rates(3)[0], ax=plt.subplots(2)[1]), ex.MethodError, "ndarray.*pass one"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import colorsys
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from evalci_accessor import exceptions as ex
 from evalci_accessor import plot
 from evalci_accessor.plot import _canvas
 from tests.conftest import requires
@@ -250,6 +252,71 @@ def test_naive_lies_under_honest_and_rows_stay_apart():
     points = 72 / figure.dpi
     assert ((levels["interval"] - levels["naive"]) * points > 5).all()
     assert ((levels["naive"][:-1] - levels["interval"][1:]) * points > 8).all()  # pixels count from the bottom
+
+
+@pytest.mark.parametrize("picture", SMALL)
+def test_pictures_are_kept_by_pickle(picture):
+    figure, ax = plt.subplots()
+    SMALL[picture](ax)
+    again = pickle.loads(pickle.dumps(figure)).axes[0]
+    for axis, other in ((ax.xaxis, again.xaxis), (ax.yaxis, again.yaxis)):
+        shown = [text.get_text() for text in axis.get_ticklabels()]
+        assert shown == [text.get_text() for text in other.get_ticklabels()]
+
+
+@pytest.mark.parametrize("picture", SMALL)
+def test_axes_that_share_both_scales_hide_the_labels_within(picture):
+    figure, axes = plt.subplots(1, 2, figsize=(10, 5), sharey=True, layout="constrained")
+    for ax in axes:
+        SMALL[picture](ax)
+    legible(figure)
+    assert axes[1].get_yticklabels() == []
+
+
+@pytest.mark.parametrize("picture", SMALL)
+def test_what_cannot_be_drawn_on_is_refused_before_anything_is_drawn(picture):
+    for projection in ("polar", "3d"):
+        ax = plt.subplots(subplot_kw={"projection": projection})[1]
+        with pytest.raises(ex.MethodError, match=projection):
+            SMALL[picture](ax)
+    ax = plt.subplots()[1]
+    SMALL[picture](ax)
+    before = len(ax.get_children())
+    with pytest.raises(ex.MethodError, match=r"holds a picture.*concatenate"):
+        SMALL[picture](ax)
+    assert len(ax.get_children()) == before
+    ax.clear()
+    SMALL[picture](ax)
+
+
+@pytest.mark.parametrize("picture", ["forest", "differences", "coverage"])
+def test_rows_are_not_called_after_those_of_another_picture(picture):
+    _, axes = plt.subplots(1, 2, sharey=True)
+    SMALL[picture](axes[0])
+    named = labels(axes[0])
+    other = {
+        "forest": lambda: plot.forest(rates(3)[0], label="model", ascending=True, ax=axes[1]),
+        "differences": lambda: plot.differences(pairs(3)[::-1], label="model_a", ax=axes[1]),
+        "coverage": lambda: plot.coverage(covered(4), ax=axes[1]),
+    }
+    with pytest.raises(ex.MethodError, match=r"other rows.*sharey=True; or give both the same rows"):
+        other[picture]()
+    assert labels(axes[0]) == named
+
+
+def test_clusters_are_not_called_after_those_of_another_picture():
+    _, axes = plt.subplots(2, 1, sharex=True)
+    SMALL["clusters"](axes[0])
+    with pytest.raises(ex.MethodError, match=r"other clusters.*sharex=True"):
+        SMALL["clusters"](axes[1])
+
+
+def test_clusters_that_share_heights_are_all_in_sight():
+    _, axes = plt.subplots(1, 2, sharey=True)
+    for ax, scale in zip(axes, (100, 2), strict=True):
+        made = many_clusters([3, 9])[0]
+        plot.clusters(made.assign(estimate=made["estimate"] * scale), ax=ax)
+    assert axes[0].get_ylim()[1] > 100
 
 
 def test_dark_axes_get_light_ink_whatever_style_is_in_force():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
+Ticks: TypeAlias = tuple[list[float], list[str]]
+
 # After Okabe and Ito, some a little lighter or darker: at least 3 : 1 against white and against dark notebooks.
 BLUE, VERMILLION, GREEN, PURPLE, OCHRE = "#1b7fc0", "#d55e00", "#009e73", "#c45a9b", "#b98300"
 _GAP = 10.0  # points between the columns of the margin
-_PLOT_WIDTH = 3.6  # inches that are left to the intervals themselves
+_PLOT_WIDTH, _PLOT_LETTERS = 3.6, 26  # inches that are left to the intervals themselves; more where letters are large
+_MARKS = ("estimate", "difference", "coverage", "rates")  # one of these lines is in each picture
 LEGEND = 68  # letters of a line of the legend, where there is room
 _FEWEST = 12  # letters of a line of the legend in a narrow Axes
 _GAINED = 1.15  # what a layout gives an Axes and its labels, at least, of the width that the Axes has before
@@ -73,8 +77,38 @@ def check_look(look: Look) -> None:
         raise MethodError(
             f"ax= must be a matplotlib Axes; got {type(look.ax).__name__}. Of an array of them, as plt.subplots gives, pass one."
         )
+    if look.ax.name != "rectilinear":
+        raise MethodError(
+            f"ax= is an Axes of projection {look.ax.name!r}, on which x and y mean something else; pass a plain one."
+        )
+    if _is_drawn(look.ax):
+        raise MethodError(
+            "ax= holds a picture of results already, whose rows and colours would be taken for those of this one. Give each an "
+            "Axes of its own; or concatenate the results, to see them in one picture."
+        )
     if look.figsize is not None:
         raise MethodError("figsize= is the size of a new figure, and ax= is part of one that exists; leave one of them out.")
+
+
+def _is_drawn(ax: Axes) -> bool:
+    """Whether an Axes holds one of these pictures."""
+    return any(line.get_gid() in _MARKS for line in ax.lines)
+
+
+def refuse_shared(look: Look, along: Literal["x", "y"], ticks: Ticks | None = None) -> None:
+    """Refuse an Axes that shares its ticks with a picture of others, since these would be called after the later."""
+    if look.ax is None:
+        return
+    grouper = look.ax.get_shared_x_axes() if along == "x" else look.ax.get_shared_y_axes()
+    for one in grouper.get_siblings(look.ax):
+        axis = one.xaxis if along == "x" else one.yaxis
+        at = axis.get_majorticklocs()
+        if _is_drawn(one) and (ticks is None or (at.tolist(), axis.get_major_formatter().format_ticks(at)) != ticks):
+            raise MethodError(
+                f"ax= shares its {along} axis with a picture of other {'clusters' if along == 'x' else 'rows'}, which would be "
+                f"called after those of this one. Leave out share{along}=True"
+                + ("." if ticks is None else "; or give both the same rows in the same order, as with sort_by=None.")
+            )
 
 
 def open_canvas(look: Look) -> Canvas:
@@ -94,31 +128,44 @@ def places(headings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     return rows.astype(np.float64), rows[begins].astype(np.float64) - 1
 
 
+def row_ticks(labels: Sequence[str], headings: Sequence[str]) -> Ticks:
+    """Where the names of rows and the headings above them stand, and these."""
+    at, above = places(headings)
+    return [*at.tolist(), *above.tolist()], [*labels, *(text for text in headings if text)]
+
+
+def letter(axis: Axis) -> float:
+    """Height in points of the letters at the ticks, also where Axes that share them hide them."""
+    return float(axis.get_major_ticks(1)[0].label1.get_fontsize())
+
+
 def set_rows(canvas: Canvas, labels: Sequence[str], headings: Sequence[str], notes: Sequence[Note], *, legend: int) -> None:
     """Name the rows, write the margin, and give the figure the size that they need."""
     ax = canvas.ax
-    at, above = places(headings)
-    titles = [text for text in headings if text]
+    at, _ = places(headings)
     last = at[-1]
-    ax.set_yticks([*at, *above], [*labels, *titles])
+    ax.set_yticks(*row_ticks(labels, headings), parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(last + 0.6, 0.4 if not notes else -0.5)
     ax.spines[["top", "right", "left"]].set_visible(False)
     for row in at[::2]:  # stripes lead the eye from the label to the margin
         ax.axhspan(row - 0.5, row + 0.5, color=canvas.ink, alpha=0.05, linewidth=0, zorder=0)
-    names = ax.get_yticklabels()
-    for name in names:
-        name.set_parse_math(False)
+    names = [tick.label1 for tick in ax.yaxis.get_major_ticks()]
     for name in names[len(labels) :]:
         name.set_fontweight("bold")
     columns = [_column(ax, note, at) for note in notes]
     texts = [*names, *(text for column in columns for text in column)]
     if canvas.sizable:
         lines = max(text.count("\n") + 1 for text in labels)
-        size = float(names[0].get_fontsize())
+        size = letter(ax.yaxis)
         pitch = size * max(1.9, 1.25 * lines + 0.5) / 72
         height = pitch * (last + 1.1) + 0.75 + legend * 1.45 * size / 72
-        width = _inches(names) + sum(_inches(column) + _GAP / 72 for column in columns) + _PLOT_WIDTH + 0.4
+        width = (
+            _inches(names)
+            + sum(_inches(column) + _GAP / 72 for column in columns)
+            + max(_PLOT_WIDTH, _PLOT_LETTERS * size / 72)
+            + 0.4
+        )
         set_size(canvas, width, height)
     else:
         _shrink(ax, texts, labels, last)
@@ -135,7 +182,7 @@ def _column(ax: Axes, note: Note, at: np.ndarray) -> list[Text]:
     shared: dict[str, Any] = {
         "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "center_baseline",
         "color": ax.xaxis.label.get_color(), "annotation_clip": False, "parse_math": False, "gid": "note",
-        "fontsize": ax.yaxis.get_ticklabels()[0].get_fontsize(),
+        "fontsize": letter(ax.yaxis),
     }  # fmt: skip
     entries = [(0.0, note.heading), *zip(at, note.texts, strict=True)]
     return [ax.annotate(text, (1, y), xytext=(0, 0), **shared) for y, text in entries]
@@ -253,7 +300,11 @@ def widen(
     every = every[np.isfinite(every)]
     low, high = (every.min(), every.max()) if every.size else (0.0, 1.0)
     room = 0.05 * (high - low) or 0.05 * max(abs(high), 1.0)
-    low, high = low - room, high + room
+    return shared_limits(ax, low - room, high + room, upright=upright)
+
+
+def shared_limits(ax: Axes, low: float, high: float, *, upright: bool) -> tuple[float, float]:
+    """Limits that leave in sight what the Axes, or those that share its scale, show already."""
     shared = ax.get_shared_y_axes() if upright else ax.get_shared_x_axes()
     if any(one.has_data() for one in shared.get_siblings(ax)):
         before = sorted(ax.get_ylim() if upright else ax.get_xlim())
@@ -263,11 +314,11 @@ def widen(
 
 def set_percent(axis: Axis, unit: str) -> None:
     """Write the units of an axis in hundredths."""
+    axis.set_major_formatter(functools.partial(_hundredths, unit))  # which pickles, as a function in a function does not
 
-    def text(value: float, _: Any) -> str:
-        return f"{round(100 * value, 6):g}{unit}".replace("-", "\N{MINUS SIGN}")
 
-    axis.set_major_formatter(text)
+def _hundredths(unit: str, value: float, _: Any) -> str:
+    return f"{round(100 * value, 6):g}{unit}".replace("-", "\N{MINUS SIGN}")
 
 
 def open_end(ax: Axes) -> Line2D:

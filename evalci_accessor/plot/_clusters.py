@@ -18,12 +18,15 @@ from evalci_accessor.plot._canvas import (
     Canvas,
     Look,
     check_look,
+    letter,
     open_canvas,
+    refuse_shared,
     set_below,
     set_legend,
     set_percent,
     set_size,
     set_title,
+    shared_limits,
 )
 from evalci_accessor.plot._frame import RATE, Result, Rows, read, words
 from evalci_accessor.plot._intervals import in_unit
@@ -91,6 +94,7 @@ def clusters(
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     check_look(look)
+    refuse_shared(look, "x")
     rows = read(rates, NEEDED, "plot.clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
     across = None if overall is None else read(
         overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
@@ -106,15 +110,15 @@ def clusters(
     labels = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in names]
     canvas = open_canvas(look)
     ax = canvas.ax
-    edges = np.concatenate([[0.0], np.cumsum(size)])
-    steps = np.append(rate, rate[-1])
-    ax.fill_between(edges, steps, step="post", color=BLUE, alpha=0.28, linewidth=0, zorder=2)
-    ax.plot(edges, steps, drawstyle="steps-post", color=BLUE, linewidth=1.6, zorder=3, gid="rates")
     known = np.array([*rate, *np.ravel(limits)])
     known = known[np.isfinite(known)]
     bottom, top = min(0.0, known.min()), 1.0 if is_rate else known.max()
     room = 0.03 * (top - bottom) or 1.0
-    ax.set_ylim(bottom - room, top + room)
+    ax.set_ylim(*shared_limits(ax, bottom - room, top + room, upright=True))
+    edges = np.concatenate([[0.0], np.cumsum(size)])
+    steps = np.append(rate, rate[-1])
+    ax.fill_between(edges, steps, step="post", color=BLUE, alpha=0.28, linewidth=0, zorder=2)
+    ax.plot(edges, steps, drawstyle="steps-post", color=BLUE, linewidth=1.6, zorder=3, gid="rates")
     if len(limits):
         low, high = np.clip([limits[1][0], limits[2][0]], *ax.get_ylim())  # what has no limit ends with the picture
         ax.axhspan(low, high, color=canvas.ink, alpha=0.12, linewidth=0, zorder=1, gid="interval")
@@ -132,10 +136,10 @@ def clusters(
     ax.spines[["top", "right"]].set_visible(False)
     handles = _handles(canvas, rows, names, across, rate, size, largest if uneven else None, percent=is_rate)
     if canvas.sizable:
-        letter = float(ax.xaxis.label.get_fontsize()) / 72
-        width = letter * min(max(50, 1.7 * len(size) + 10), 80)
+        em = float(ax.xaxis.label.get_fontsize()) / 72
+        width = em * min(max(50, 1.7 * len(size) + 10), 80)
         lines = sum(1.5 + 1.2 * (len(str(handle.get_label())) // LEGEND) for handle in handles)
-        set_size(canvas, width, letter * (24 + lines + 0.7 * max(map(len, labels))))
+        set_size(canvas, width, em * (24 + lines + 0.7 * max(map(len, labels))))
     _name(canvas, labels, edges)
     if _points(canvas, size).min() > _BORDERED:
         ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
@@ -174,7 +178,7 @@ def _points(canvas: Canvas, size: np.ndarray) -> np.ndarray:
 def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
     """Name the clusters that are wide enough for it; if none is, the axis counts items."""
     ax = canvas.ax
-    width, high = _points(canvas, np.diff(edges)), float(ax.xaxis.get_ticklabels()[0].get_fontsize())
+    width, high = _points(canvas, np.diff(edges)), letter(ax.xaxis)
     long = np.array([0.75 * high * len(label) for label in labels])
     fits = np.flatnonzero(width > 1.3 * high)
     if len(fits):

@@ -19,6 +19,8 @@ from evalci_accessor.plot._canvas import (
     check_look,
     open_canvas,
     places,
+    refuse_shared,
+    row_ticks,
     set_below,
     set_legend,
     set_percent,
@@ -123,6 +125,7 @@ def coverage(
         ascending=ascending,
     )  # fmt: skip
     point, low, high, level = (rows.numbers(name) for name in NEEDED)
+    refuse_shared(look, "y", row_ticks(rows.labels, rows.headings))
     canvas = open_canvas(look)
     ax = canvas.ax
     ax.set_xlim(*_limits(ax, [point, low, high, level], level))

@@ -12,7 +12,7 @@ import pandas as pd
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
-from evalci_accessor.plot._canvas import BLUE, GREEN, OCHRE, PURPLE, VERMILLION, Canvas, set_size
+from evalci_accessor.plot._canvas import BLUE, GREEN, OCHRE, PURPLE, VERMILLION, Canvas, letter, set_size
 from evalci_accessor.plot._frame import numbers, words
 
 if TYPE_CHECKING:
@@ -115,11 +115,11 @@ def set_counts(canvas: Canvas, values: np.ndarray) -> None:
     ax = canvas.ax
     texts = _words.counts(values)
     low, high = ax.get_xlim()
-    letter = 0.75 * float(ax.xaxis.get_ticklabels()[0].get_fontsize())
+    wide = 0.75 * letter(ax.xaxis)
     points = 0.9 * points_wide(ax) * (values - low) / (high - low)
     kept = [0]
     for i in range(1, len(values)):
-        if points[i] - points[kept[-1]] > letter * (len(texts[i]) + len(texts[kept[-1]]) + 2) / 2:
+        if points[i] - points[kept[-1]] > wide * (len(texts[i]) + len(texts[kept[-1]]) + 2) / 2:
             kept.append(i)
     ax.set_xticks(values[kept], [texts[i] for i in kept])
     ax.minorticks_off()
@@ -141,5 +141,5 @@ def frame_curves(canvas: Canvas, lines: int) -> None:
     ax = canvas.ax
     ax.spines[["top", "right"]].set_visible(False)
     if canvas.sizable:
-        letter = float(ax.xaxis.label.get_fontsize()) / 72
-        set_size(canvas, 46 * letter, (27 + 1.5 * lines) * letter)
+        em = float(ax.xaxis.label.get_fontsize()) / 72
+        set_size(canvas, 46 * em, (27 + 1.5 * lines) * em)

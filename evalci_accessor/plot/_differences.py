@@ -19,6 +19,8 @@ from evalci_accessor.plot._canvas import (
     open_canvas,
     open_end,
     places,
+    refuse_shared,
+    row_ticks,
     set_below,
     set_legend,
     set_percent,
@@ -111,6 +113,7 @@ def differences(
     margin = rows.numbers("margin")
     rates = in_unit(point, low, high, *wide, low=-1.0) if percent is None else percent
     bounds = (-1.0, 1.0) if rates else (-np.inf, np.inf)
+    refuse_shared(look, "y", row_ticks(labels, rows.headings))
     canvas = open_canvas(look)
     ax = canvas.ax
     margins = _margins(rows, margin)
@@ -159,7 +162,7 @@ def _claims(rows: Rows, low: np.ndarray, high: np.ndarray, wide: list[np.ndarray
     lower, upper = (np.where(np.isnan(each), own, each) for each, own in zip(wide, (low, high), strict=True))
     left_out = np.asarray((lower > 0) | (upper < 0))
     verdicts = np.array(_verdicts(rows) or [""] * len(low))
-    return np.where(verdicts == "", left_out, verdicts != "inconclusive")
+    return np.asarray(np.where(verdicts == "", left_out, verdicts != "inconclusive"))
 
 
 def _margins(rows: Rows, margin: np.ndarray) -> list[np.ndarray]:
@@ -170,7 +173,7 @@ def _margins(rows: Rows, margin: np.ndarray) -> list[np.ndarray]:
 
 def _together(low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
     """Rows with an interval for all pairs that says more than their own, as it does not where the pair is the only one."""
-    return ~np.isnan(wide[0]) & ~((wide[0] == low) & (wide[1] == high))
+    return np.asarray(~np.isnan(wide[0]) & ~((wide[0] == low) & (wide[1] == high)))
 
 
 def _notes(rows: Rows, *, percent: bool) -> list[Note]:

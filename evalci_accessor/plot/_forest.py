@@ -21,6 +21,8 @@ from evalci_accessor.plot._canvas import (
     open_canvas,
     open_end,
     places,
+    refuse_shared,
+    row_ticks,
     set_below,
     set_legend,
     set_percent,
@@ -121,6 +123,7 @@ def forest(
     other = np.full((3, len(point)), np.nan) if beside is None else np.stack([numbers(beside, name) for name in RATE])
     rates = in_unit(point, low, high, *other) if percent is None else percent
     bounds = (0.0, 1.0) if rates else (-np.inf, np.inf)
+    refuse_shared(look, "y", row_ticks(rows.labels, rows.headings))
     canvas = open_canvas(look)
     ax = canvas.ax
     ax.set_xlim(*widen(ax, [point, low, high, *other]))

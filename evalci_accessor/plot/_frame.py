@@ -250,7 +250,7 @@ def refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, s
             f"{asked} takes a result of {source}, which has the columns {_listing(needed)}. Not there: "
             f"{_listing(lacking)}; the columns are {examples(map(repr, columns), 20)}."
         )
-    twice = [name for name in needed if columns.count(name) > 1]
+    twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise AmbiguousNameError(f"{asked} was given a result with {columns.count(twice[0])} columns {twice[0]!r}.")
 
