@@ -1,11 +1,20 @@
 """Sphinx configuration."""
 
+import os
+import tempfile
 from pathlib import Path
 
 import sphinx_autosummary_accessors
 from sphinx_gallery.sorting import ExplicitOrder
 
 import evalci_accessor
+
+# Each kernel says at its start that it listens on TCP, which is no warning about a page.
+kernels = tempfile.TemporaryDirectory(prefix="evalci-docs-")
+os.environ["IPYTHONDIR"] = kernels.name
+profile = Path(kernels.name, "profile_default")
+profile.mkdir()
+(profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n", encoding="utf-8")
 
 project = "evalci-accessor"
 author = "The evalci-accessor developers"

@@ -423,7 +423,7 @@ def test_scores_beyond_the_unit_interval_have_students_interval_beneath(rag):
     from scipy.stats import t
 
     ax = rag.evalci.plot.forest("doc_id", by="model", score="latency_s", sort_by=None)
-    assert said(ax) == ["clustered by doc_id: cr2", "items taken as independent: cr1"]
+    assert said(ax) == ["clustered by doc_id: cr2", "items taken as independent: t"]
     for (low, high), (_, own) in zip(segments(ax, "naive"), rag.groupby("model", sort=False)["latency_s"], strict=True):
         expected = t.interval(0.95, len(own) - 1, own.mean(), own.sem())
         np.testing.assert_allclose([low, high], expected, rtol=1e-12)

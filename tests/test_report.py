@@ -677,6 +677,7 @@ def test_without_matplotlib_the_page_says_so(rag, monkeypatch):
         ({"factor": "model"}, ex.MethodError, "item= must name what pairs their scores"),
         ({"factor": "model", "item": "item", "claim": "superiority"}, ex.MethodError, "give it with margin="),
         ({"not_covered": ["label error"]}, ex.MethodError, "must be a dict .* got list"),
+        ({"not_covered": {"Label errors": "2"}}, ex.MethodError, "'Label errors', which would .* Did you mean 'label error'"),
         ({"not_covered": {"label error": 2}}, ex.MethodError, "must be text throughout.*'label error': 2"),
         ({"nouns": "ab"}, ex.MethodError, "must be two words.*'ab'"),
         ({"nouns": ("a", "")}, ex.MethodError, "must be two words"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Mapping
 
 from evalci_accessor.exceptions import MethodError
@@ -48,6 +49,12 @@ def gaps(not_covered: Mapping[str, str] | None) -> tuple[Gap, ...]:
         if not (isinstance(name, str) and name.strip()) or not isinstance(answer, str):
             raise MethodError(
                 f"not_covered= must be text throughout, as {{'label error': '2 of 100 checked by hand'}}; got {name!r}: {answer!r}."
+            )
+        close = difflib.get_close_matches(name.strip().lower(), KNOWN, n=1, cutoff=0.8)
+        if name not in KNOWN and close:
+            raise MethodError(
+                f"not_covered= has {name!r}, which would stand beside {close[0]!r} as another error. Did you mean {close[0]!r}? An "
+                "error of your own needs a name that is less like it."
             )
     answers = {name: answer.strip() or None for name, answer in given.items()}
     own = [Gap(name=name, why="", answer=answers[name]) for name in answers if name not in KNOWN]
