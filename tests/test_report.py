@@ -292,6 +292,20 @@ def test_keys_of_any_type_go_into_json(rag):
         {"day": "2026-01-02 00:00:00", "run": 1}, {"day": None, "run": 2}, {"day": "2026-03-04 00:00:00", "run": 2},
     ]  # fmt: skip
     assert Page(made.to_html()).table("Mean of")[2][0] == "day = missing · run = 2"
+    open_end = dataclasses.replace(made, rates=made.rates.assign(df=np.inf)).to_dict()
+    assert [one["df"] for one in json.loads(json.dumps(open_end, allow_nan=False))["systems"]] == [None] * 3
+
+
+def test_keys_of_any_type_of_every_container(rag, cube):
+    values = [pd.Timestamp("2026-01-02"), np.float32(0.5), -np.inf]
+    at = dict(zip(cube["model"].values, values, strict=True))
+    frame = rag.assign(model=pd.Series([at[name] for name in rag["model"]], dtype=object))
+    ds = cube.assign_coords(model=np.array(values, dtype=object))
+    for data in (frame, frame.set_index(["model", "item", "doc_id"])["score"], ds, ds["score"]):
+        given = {"item": "item"} if isinstance(data, (pd.DataFrame, pd.Series)) else {}
+        made = data.evalci.report("doc_id", factor="model", rng=1, n_resamples=199, **given).to_dict()
+        assert json.loads(json.dumps(made, allow_nan=False)) == made
+        assert [one["keys"]["model"] for one in made["systems"]] == ["2026-01-02 00:00:00", 0.5, "-inf"]
 
 
 def test_keys_that_print_alike_stay_apart(rag):
