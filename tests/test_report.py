@@ -153,6 +153,10 @@ def printed_numbers_are_the_methods(case):
     made = case[-1]
     page, percent = Page(made.to_html()), not is_graded(case[4])
     unit = " %" if percent else ""
+    level = f"[{100 * case[4].get('confidence_level', 0.95):.0f} % interval]"
+    for caption, head in [("Mean of", "Estimate"), ("How clustered", "ICC"), ("Differences, first", "Difference")]:
+        if head != "Difference" or made.comparison is not None:
+            assert f"{head} {level}" in page.table(caption)[0]
     cells = page.table("Mean of")
     items = ["80"] if "sample" in case[3] else []
     assert [row[1:] for row in cells[1:]] == [
