@@ -337,6 +337,14 @@ def test_pictures_are_in_the_units_of_the_tables(rag):
     assert _pictures.svg(made, "forest") != _pictures.svg(shares, "forest")
 
 
+def test_a_picture_with_too_many_rows_is_not_drawn(rag, monkeypatch):
+    requires("matplotlib")
+    monkeypatch.setattr(_pictures, "MOST", 2)
+    page = Page(rag.evalci.report("doc_id", by="model").to_html())
+    assert "There is no picture here: it would have 3 rows, and can have 2." in page.text
+    assert not [tag for tag, _ in page.tags if tag == "svg"]
+
+
 def same(one, other):
     """Dicts with equal numbers, but for the last bit of a sum."""
     if isinstance(one, dict):

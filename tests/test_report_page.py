@@ -132,6 +132,8 @@ def test_page_fits_is_silent_and_asks_for_nothing(chromium, made, width):
     assert len(sizes) == figures
     assert all(min(360, width) - 40 <= wide <= width and high > 50 for wide, high in sizes)
     assert chromium.evaluate("document.scripts.length + document.images.length") == 0
+    lines = chromium.evaluate("[...document.querySelectorAll('td .limits')].map(s => s.getClientRects().length)")
+    assert set(lines) == {1}  # no interval is torn apart
 
 
 DARK = """<style>body { margin: 0; background: #111; color: #eee; color-scheme: dark; } .host table { color: #ddd; }
@@ -195,6 +197,7 @@ def test_screen_reader_hears_tables_as_tables_on_a_phone(chromium, made):
     assert roles["table"] == n_tables
     assert roles["row"] == rows + n_tables
     assert roles["rowheader"] == rows
+    assert roles["cell"] == chromium.evaluate("document.querySelectorAll('td').length")
     names = [node["name"]["value"] for node in nodes if node["role"]["value"] == "image" and not node.get("ignored")]
     assert len(names) == (1 if report.comparison is None else 2)
     assert all("the numbers are in the table above" in name for name in names)
