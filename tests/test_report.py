@@ -611,6 +611,8 @@ def test_text_shows_as_it_was_written(tmp_path):
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == made.to_html()
     shown = [*NASTY[:2], "</svg></style>\ufffd $x$"]
     assert [row[0] for row in page.table("Mean of")[1:]] == shown
+    roles = {"table": "table", "tr": "row", "td": "cell"}  # said to browsers that forget them in a phone's layout
+    assert {(tag, told["role"]) for tag, told in page.tags if tag in roles} == {*roles.items()}
     assert ("h1", "<i>T\ufffd</i>") in page.headings
     assert "Assessed: <img src=x onerror=alert(1)>" in page.text
     part = Page(made._repr_html_())
