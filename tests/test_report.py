@@ -171,6 +171,10 @@ def printed_numbers_are_the_methods(case):
     made = case[-1]
     page, percent = Page(made.to_html()), not is_graded(case[4])
     unit = " %" if percent else ""
+    level = f"[{100 * case[4].get('confidence_level', 0.95):.0f} % interval]"
+    for caption, head in [("Mean of", "Estimate"), ("How clustered", "ICC"), ("Differences, first", "Difference")]:
+        if head != "Difference" or made.comparison is not None:
+            assert f"{head} {level}" in page.table(caption)[0]
     cells = page.table("Mean of")
     items = ["80"] if "sample" in case[3] else []
     assert [row[1:] for row in cells[1:]] == [
@@ -310,6 +314,20 @@ def test_keys_of_any_type_go_into_json(rag):
         {"day": "2026-01-02 00:00:00", "run": 1}, {"day": None, "run": 2}, {"day": "2026-03-04 00:00:00", "run": 2},
     ]  # fmt: skip
     assert Page(made.to_html()).table("Mean of")[2][0] == "day = missing · run = 2"
+    open_end = dataclasses.replace(made, rates=made.rates.assign(df=np.inf)).to_dict()
+    assert [one["df"] for one in json.loads(json.dumps(open_end, allow_nan=False))["systems"]] == [None] * 3
+
+
+def test_keys_of_any_type_of_every_container(rag, cube):
+    values = [pd.Timestamp("2026-01-02"), np.float32(0.5), -np.inf]
+    at = dict(zip(cube["model"].values, values, strict=True))
+    frame = rag.assign(model=pd.Series([at[name] for name in rag["model"]], dtype=object))
+    ds = cube.assign_coords(model=np.array(values, dtype=object))
+    for data in (frame, frame.set_index(["model", "item", "doc_id"])["score"], ds, ds["score"]):
+        given = {"item": "item"} if isinstance(data, (pd.DataFrame, pd.Series)) else {}
+        made = data.evalci.report("doc_id", factor="model", rng=1, n_resamples=199, **given).to_dict()
+        assert json.loads(json.dumps(made, allow_nan=False)) == made
+        assert [one["keys"]["model"] for one in made["systems"]] == ["2026-01-02 00:00:00", 0.5, "-inf"]
 
 
 def test_keys_that_print_alike_stay_apart(rag):
@@ -335,6 +353,14 @@ def test_pictures_are_in_the_units_of_the_tables(rag):
     assert "69.5 % [" in made.to_markdown()
     assert "| 0.695 [" in shares.to_markdown()
     assert _pictures.svg(made, "forest") != _pictures.svg(shares, "forest")
+
+
+def test_a_picture_with_too_many_rows_is_not_drawn(rag, monkeypatch):
+    requires("matplotlib")
+    monkeypatch.setattr(_pictures, "MOST", 2)
+    page = Page(rag.evalci.report("doc_id", by="model").to_html())
+    assert "There is no picture here: it would have 3 rows, and can have 2." in page.text
+    assert not [tag for tag, _ in page.tags if tag == "svg"]
 
 
 def same(one, other):
@@ -618,6 +644,8 @@ def test_text_shows_as_it_was_written(tmp_path):
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == made.to_html()
     shown = [*NASTY[:2], "</svg></style>\ufffd $x$"]
     assert [row[0] for row in page.table("Mean of")[1:]] == shown
+    roles = {"table": "table", "tr": "row", "td": "cell"}  # said to browsers that forget them in a phone's layout
+    assert {(tag, told["role"]) for tag, told in page.tags if tag in roles} == {*roles.items()}
     assert ("h1", "<i>T\ufffd</i>") in page.headings
     assert "Assessed: <img src=x onerror=alert(1)>" in page.text
     part = Page(made._repr_html_())

@@ -132,6 +132,8 @@ def test_page_fits_is_silent_and_asks_for_nothing(chromium, made, width):
     assert len(sizes) == figures
     assert all(min(360, width) - 40 <= wide <= width and high > 50 for wide, high in sizes)
     assert chromium.evaluate("document.scripts.length + document.images.length") == 0
+    lines = chromium.evaluate("[...document.querySelectorAll('td .limits')].map(s => s.getClientRects().length)")
+    assert set(lines) == {1}  # no interval is torn apart
 
 
 DARK = """<style>body { margin: 0; background: #111; color: #eee; color-scheme: dark; } .host table { color: #ddd; }
