@@ -477,6 +477,10 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
     gate = torn().evalci.report("doc", factor="model", item="item", margin=0.05)
     assert gate.comparison["verdict"].item() == "inconclusive"
     assert gate.naive_comparison["verdict"].item() == "noninferior"
+    unknown = dataclasses.replace(gate, comparison=gate.comparison.assign(verdict="")).to_markdown()
+    assert claim in unknown
+    assert "| not known |" in unknown
+    assert "noninferiority at a margin of 5.0 points: not known" in unknown
     assert claim in gate.to_markdown()
 
 

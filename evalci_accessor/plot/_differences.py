@@ -88,7 +88,8 @@ def differences(
     -----
     Nothing is computed. The thick line is each pair's own interval, the thin one that which holds for all pairs together. A full
     point says that a claim can be made: there is a verdict, as `diff_ci` gives it, or else the simultaneous interval leaves out
-    zero (the pair's own, if there is no other). The margin is a band around zero.
+    zero (the pair's own, if there is no other). The margin is a band around zero; a verdict is of a test on one side, so the line
+    of a full point, which has two, may reach past it.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def _pairs(rows: Rows, group: Hashable) -> list[str]:
 def _claims(rows: Rows, low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
     """Rows of which something can be claimed."""
     if "verdict" in rows.frame:
-        return np.array([text != "inconclusive" for text in rows.texts("verdict")])
+        return np.array([text not in ("", "inconclusive") for text in rows.texts("verdict")])
     lower, upper = (np.where(np.isnan(each), own, each) for each, own in zip(wide, (low, high), strict=True))
     return np.asarray((lower > 0) | (upper < 0))
 
