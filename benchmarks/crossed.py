@@ -192,7 +192,9 @@ def summary(frame: pd.DataFrame) -> str:
         f"({int(frame['simulations'].min())} of the bootstrap), rates .5, .8 and .95, nominal .95. A design is so many documents "
         "by so many prompts. Effects are shares in the variance of a latent normal score: documents or prompts .3; both .3 each; "
         "strong document .5 and prompt .4; cells .4 for document and prompt together and .1 for each alone. Two systems have such "
-        f"effects of their own, beside a share of {_SHARED} of the item in both."
+        f"effects of their own, beside a share of {_SHARED} of the item in both. The standard error of a coverage of .95 is "
+        f"{np.sqrt(0.95 * 0.05 / frame['simulations'].max()):.4f} ({np.sqrt(0.95 * 0.05 / frame['simulations'].min()):.3f} of the "
+        "bootstrap), so the least of many cells is partly luck."
     )
     parts = [textwrap.fill(made, 120)]
     for kind, title in (("rate", "One rate:"), ("difference", "The difference of two equal systems:")):

@@ -136,7 +136,8 @@ def summary(frame: pd.DataFrame) -> str:
         f"Made by `python benchmarks/pilots.py` with seed {int(frame['seed'].iloc[0])}: {int(frame['pilots'].iloc[0])} pilots a "
         f"row. The goal is a half-width of {HALF_WIDTH:g} for a mean of normal scores with standard deviation 1, or a power of "
         f"{POWER:g} for a difference of {DIFFERENCE:g} of 0/1 scores at a disagreement of {DISAGREEMENT:g}. The standard deviation "
-        "or disagreement of a pilot is uncertain too, which the range leaves out."
+        "or disagreement of a pilot is uncertain too, which the range leaves out. The standard error of a share of .8 is "
+        f"{np.sqrt(0.8 * 0.2 / frame['pilots'].iloc[0]):.2f}."
     )
     rows = [
         [

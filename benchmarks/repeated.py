@@ -174,7 +174,8 @@ def summary(frame: pd.DataFrame) -> str:
         f"{int(frame['simulations'].max())} simulations, rates of .1 and .9, 5 and 10 samples an item; 25 and 100 items without "
         "clusters, or 10 and 30 clusters of equal (5) and log-normal sizes, alike a little or strongly. Shown is how often an "
         "interval at nominal .95 holds the true pass@k; under *all k*, how often the simultaneous ones of k = 1, 3 and 5 all do; "
-        "under *by item*, k = 1 with CR1 by the item, as if there were no coarser clusters."
+        "under *by item*, k = 1 with CR1 by the item, as if there were no coarser clusters. The standard error of one cell's share "
+        f"of .95 is {np.sqrt(0.95 * 0.05 / frame['simulations'].max()):.3f}."
     )
     header = ["items", "k", "least", "mean", "all k, least", "all k, mean", "by item, least"]
     body = []

@@ -138,7 +138,7 @@ def test_naive_scores_between_zero_and_one_have_students_interval_too(rag):
             low, high = ttest_1samp(own, 0).confidence_interval(0.95)
             assert (row.ci_low, row.ci_high) == pytest.approx((low, high), rel=1e-9)
         assert set(made.naive["method"]) == {"t"}
-        assert "scores taken as independent (t)" in made.to_html()
+        assert "Intervals of the scores, with the clusters (icc_averaged) and without (t)" in made.to_markdown()
         width = [(one["ci_high"] - one["ci_low"]).to_numpy() for one in (made.rates, made.naive)]
         assert (width[0] > 1.2 * width[1]).all()  # these documents matter
         assert made.speech.percent
@@ -541,6 +541,10 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
     gate = torn().evalci.report("doc", factor="model", item="item", margin=0.05)
     assert gate.comparison["verdict"].item() == "inconclusive"
     assert gate.naive_comparison["verdict"].item() == "noninferior"
+    unknown = dataclasses.replace(gate, comparison=gate.comparison.assign(verdict="")).to_markdown()
+    assert claim in unknown
+    assert "| not known |" in unknown
+    assert "noninferiority at a margin of 5.0 points: not known" in unknown
     assert claim in gate.to_markdown()
 
 
@@ -774,6 +778,24 @@ def test_items_count_alike_however_many_samples_they_have(options, weights):
         assert pair["difference"] == pytest.approx(expected[0] - expected[1])
     how = "weighted by w" if weights else "counted alike"
     assert f"samples of 80 items in 20 clusters of repo_id (items {how}, however many samples each has)" in made.sentence
+
+
+@pytest.mark.parametrize("cluster", ["repo_id", ["repo_id", "prompt"]])
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_items_that_count_alike_have_the_interval_of_those_weights(cluster, weights):
+    """One over the samples that are left of the item, times its weight, whatever was missing."""
+    frame = uneven().assign(w=lambda d: 1.0 + d["item"] % 2, prompt=lambda d: d["item"] % 7)
+    frame["score"] = frame["score"].astype(float).mask(np.random.default_rng(2).random(len(frame)) < 0.1)
+    options = {"by": "model", "nan_policy": "omit"}
+    made = quiet(lambda: frame.evalci.report(cluster, item="item", sample="sample", weights=weights, **options))
+    kept = frame.dropna(subset=["score"])
+    share = kept["w"] if weights else 1.0
+    kept = kept.assign(each=share / kept.groupby(["model", "item"])["score"].transform("size"))
+    by_hand = quiet(lambda: kept.evalci.cluster_ci(cluster, by="model", weights="each"))
+    naive = kept.evalci.proportion_ci(by="model", weights="each")
+    for found, expected in ((made.rates, by_hand), (made.naive, naive)):
+        for column in ("estimate", "ci_low", "ci_high", "n", "n_clusters"):
+            assert found[column].tolist() == pytest.approx(expected[column].tolist(), rel=1e-9)
 
 
 def test_samples_of_one_system_are_samples():

@@ -1,4 +1,4 @@
-"""Clusters side by side: as high as their rate, as wide as their size, so that the area is the overall mean."""
+"""Clusters side by side: as high as their rate, as wide as their size, so that the mean height is the overall mean."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def clusters(
 
     Notes
     -----
-    A cluster is as wide as it has items, so the area under the steps is the overall mean. Clusters are named where the
+    A cluster is as wide as it has items, so the mean height of the steps is the overall mean. Clusters are named where the
     name fits, and in the legend the largest is, which is said to dominate if it holds over a quarter of the items.
 
     Examples

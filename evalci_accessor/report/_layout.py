@@ -257,7 +257,9 @@ def _ignored(report: Report, comparison: pd.DataFrame, beside: pd.DataFrame) -> 
     honest, naive = pair_rows(comparison), pair_rows(beside)
     last = "Verdict" if verdicts else "p"
     head = ["Pair", "Interval", "Ignoring the clusters", last, f"{last} ignoring the clusters"]
-    said: Callable[[Row], str] = (lambda r: r.text("verdict")) if verdicts else (lambda r: pvalue(r.number("pvalue_adj")))
+    said: Callable[[Row], str] = (
+        (lambda r: r.text("verdict") or "not known") if verdicts else (lambda r: pvalue(r.number("pvalue_adj")))
+    )
     cells = [
         [
             one.label,
