@@ -218,6 +218,13 @@ def test_items_for_themselves_stay_so_after_a_file(tmp_path, rag):
         assert axes[1].get_xlabel() == axes[0].get_xlabel()
 
 
+def test_names_in_an_index_without_a_name_are_names_still():
+    honest = rates(3)[0].drop(columns="family")
+    bare = honest.set_index("model").rename_axis(None)
+    assert labels(plot.forest(bare)) == labels(plot.forest(honest))
+    assert labels(plot.forest(honest.set_axis([7, 7, 9]).drop(columns="model"), notes=False)) == ["all"] * 3
+
+
 def test_largest_clusters_of_one_size_are_counted():
     assert said(plot.clusters(many_clusters([4, 4, 3, 4, 4, 4, 4])[0]))[-1] == (
         "largest: doc-000- with 14.8 % of the items, rate 0.0 %, and 5 more as large"

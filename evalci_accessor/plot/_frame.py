@@ -22,6 +22,7 @@ DIFFERENCE = ("difference", "ci_low", "ci_high")
 LINE = 60  # letters of a label before it is broken
 MINUS = " \N{MINUS SIGN} "  # between the two systems of a pair
 PAIR = "\0pair"  # no column of a result is called so
+_UNNAMED = "row"  # what an index without a name is called
 # What tells rows of one key apart, where results were concatenated.
 APART = ("k", "measure", "method", "cluster", "confidence_level")
 
@@ -205,6 +206,8 @@ def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source:
             f"{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result as the method "
             "gave it."
         )
+    if result.index.names == [None] and result.index.dtype.kind not in "iu":  # names whose own name was taken away
+        result = result.rename_axis(_UNNAMED)
     levels = [level for level in result.index.names if level is not None]
     if levels:
         result = result.reset_index(level=levels)
