@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import warnings
 
@@ -226,6 +227,26 @@ def test_items_for_themselves_stay_so_after_a_file(tmp_path, rag):
         assert said(axes[1]) == said(axes[0])
         assert notes(axes[1]) == notes(axes[0])
         assert axes[1].get_xlabel() == axes[0].get_xlabel()
+
+
+def test_names_in_an_index_without_a_name_are_names_still():
+    honest = rates(3)[0].drop(columns="family")
+    bare = honest.set_index("model").rename_axis(None)
+    assert labels(plot.forest(bare)) == labels(plot.forest(honest))
+    assert labels(plot.forest(honest.set_axis([7, 7, 9]).drop(columns="model"), notes=False)) == ["all"] * 3
+
+
+def test_parts_of_a_cube_of_results_keep_their_names(cube):
+    two = cube.expand_dims(language=["en", "de"])
+    honest, naive = two.evalci.cluster_ci("doc_id"), two.evalci.proportion_ci(dim="item")
+    ax = plot.forest(honest, naive=naive, sort_by=None)
+    stacked = [each.stack(row=["language", "model"]) for each in (honest, naive)]
+    again = plot.forest(stacked[0], naive=stacked[1], sort_by=None)
+    assert sorted(labels(again)) == sorted(" · ".join(pair) for pair in itertools.product(["en", "de"], honest["model"].values))
+    assert sorted(notes(again)) == sorted(notes(ax))
+    square = cube.evalci.compare("model", cluster="doc_id", rng=1, layout="square")
+    assert labels(plot.differences(square.sel(model_b="atlas"))) == ["boreal \N{MINUS SIGN} atlas", "cascade \N{MINUS SIGN} atlas"]
+    assert labels(plot.differences(square.sel(model_a="boreal", model_b="atlas"))) == ["boreal \N{MINUS SIGN} atlas"]
 
 
 def test_largest_clusters_of_one_size_are_counted():

@@ -237,6 +237,14 @@ def test_another_number_lies_along_the_axis(width, x, by, word):
     assert said(ax)[-1] == "goal: 5 points"
 
 
+@pytest.mark.parametrize(
+    ("kind", "goal"), [("power", 80), ("half_width", -0.05), ("power", float("nan")), ("half_width", float("inf"))]
+)
+def test_a_goal_beyond_the_scale_is_refused(kind, goal):
+    with pytest.raises(ex.MethodError, match=f"goal={goal!r} is beyond"):
+        plot.power(plans(kind, 2), goal=goal)
+
+
 def test_samples_and_goals_of_which_there_are_several_make_lines(code):
     plan = code.evalci.power(
         "model", item="item", cluster="repo_id", sample="sample", difference=[0.05, 0.1], n_samples=[1, 4], n_clusters=[20, 40]

@@ -254,6 +254,17 @@ def test_naive_lies_under_honest_and_rows_stay_apart():
     assert ((levels["naive"][:-1] - levels["interval"][1:]) * points > 8).all()  # pixels count from the bottom
 
 
+@pytest.mark.parametrize(("centre", "half"), [(0.0, 0.1), (0.5, 0.001), (-0.0008, 0.0002), (1e9, 1e-3), (150_000.0, 90_000.0)])
+@pytest.mark.parametrize("size", [6, 10, 20])
+def test_numbers_along_an_axis_have_room(centre, half, size):
+    point = centre + half * np.array([-0.5, 0, 0.5])
+    with plt.style.context({"font.size": size}):
+        result = rates(3)[0].assign(estimate=point, ci_low=point - half, ci_high=point + half)
+        legible(plot.forest(result).get_figure())
+        wide = over_k(1).assign(estimate=centre, ci_low=centre - half, ci_high=centre + half).iloc[:, :6]
+        legible(plot.pass_at_k(wide).get_figure())
+
+
 @pytest.mark.parametrize("picture", SMALL)
 def test_pictures_are_kept_by_pickle(picture):
     figure, ax = plt.subplots()

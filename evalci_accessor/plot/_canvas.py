@@ -24,6 +24,7 @@ Ticks: TypeAlias = tuple[list[float], list[str]]
 BLUE, VERMILLION, GREEN, PURPLE, OCHRE = "#1b7fc0", "#d55e00", "#009e73", "#c45a9b", "#b98300"
 _GAP = 10.0  # points between the columns of the margin
 _PLOT_WIDTH, _PLOT_LETTERS = 3.6, 26  # inches that are left to the intervals themselves; more where letters are large
+_TICKS = 9  # along x, at most
 _MARKS = ("estimate", "difference", "coverage", "rates")  # one of these lines is in each picture
 LEGEND = 68  # letters of a line of the legend, where there is room
 _FEWEST = 12  # letters of a line of the legend in a narrow Axes
@@ -319,6 +320,37 @@ def set_percent(axis: Axis, unit: str) -> None:
 
 def _hundredths(unit: str, value: float, _: Any) -> str:
     return f"{round(100 * value, 6):g}{unit}".replace("-", "\N{MINUS SIGN}")
+
+
+def set_plain(axis: Axis) -> None:
+    """Write the numbers of an axis in full, for a factor or an offset above it would lie under the legend."""
+    axis.set_major_formatter(functools.partial(_full, axis))
+
+
+def _full(axis: Axis, value: float, _: Any) -> str:
+    low, high = axis.get_view_interval()
+    text = f"{0.0 if abs(value) < 1e-9 * abs(high - low) else value:.10g}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def space_ticks(canvas: Canvas) -> None:
+    """Fewer ticks along x where their numbers are long; the limits and the format must be set."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax = canvas.ax
+    low, high = ax.get_xlim()
+    em = letter(ax.xaxis)
+    wide = ax.get_window_extent().width / ax.get_figure().dpi * 72  # type: ignore[union-attr]
+    if canvas.sizable:
+        wide = max(_PLOT_WIDTH * 72, _PLOT_LETTERS * em)
+    for most in range(_TICKS, 1, -1):
+        locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
+        at = [value for value in locator.tick_values(low, high) if low <= value <= high]
+        letters = max(map(len, ax.xaxis.get_major_formatter().format_ticks(at)), default=0)
+        if len(at) < 2 or 0.62 * em * (letters + 1.5) <= wide * (at[1] - at[0]) / (high - low):
+            break
+    if most < _TICKS:
+        ax.xaxis.set_major_locator(locator)
 
 
 def open_end(ax: Axes) -> Line2D:

@@ -24,6 +24,7 @@ from evalci_accessor.plot._canvas import (
     set_below,
     set_legend,
     set_percent,
+    set_plain,
     set_size,
     set_title,
     shared_limits,
@@ -145,6 +146,8 @@ def clusters(
         ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
     if is_rate:
         set_percent(ax.yaxis, " %")
+    else:
+        set_plain(ax.yaxis)
     ax.set_ylabel("rate" if is_rate else "mean score")
     set_below(canvas, _told(rows, size))
     set_legend(canvas, handles)

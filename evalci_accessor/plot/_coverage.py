@@ -26,6 +26,7 @@ from evalci_accessor.plot._canvas import (
     set_percent,
     set_rows,
     set_title,
+    space_ticks,
     widen,
 )
 from evalci_accessor.plot._curves import distinct, span
@@ -146,6 +147,7 @@ def coverage(
     set_legend(canvas, handles, _told(rows))
     set_title(canvas, title)
     set_percent(ax.xaxis, " %")
+    space_ticks(canvas)
     set_below(canvas, "intervals that held the truth")
     return ax
 

@@ -26,6 +26,7 @@ from evalci_accessor.plot._canvas import (
     set_percent,
     set_rows,
     set_title,
+    space_ticks,
     widen,
 )
 from evalci_accessor.plot._frame import DIFFERENCE, Result, Rows, clusterings, folded, names, read, words
@@ -144,6 +145,7 @@ def differences(
     set_title(canvas, title)
     if rates:
         set_percent(ax.xaxis, "")
+    space_ticks(canvas)
     set_below(canvas, "difference, percentage points" if rates else "difference")
     return ax
 

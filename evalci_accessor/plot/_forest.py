@@ -28,6 +28,7 @@ from evalci_accessor.plot._canvas import (
     set_percent,
     set_rows,
     set_title,
+    space_ticks,
     widen,
 )
 from evalci_accessor.plot._frame import RATE, Result, Rows, clusterings, numbers, read, tidy, words
@@ -97,7 +98,8 @@ def forest(
     ScoreTypeError
         Columns that hold text.
     MethodError
-        A result without rows, naive ones with other keys, or an ``ax`` that is none or comes with ``figsize``.
+        A result without rows, naive ones with other keys, or an ``ax`` that is none, comes with ``figsize``, is polar or in 3-d,
+        holds such a picture already, or shares its rows with one of others.
     MissingExtraError
         Matplotlib is not installed.
 
@@ -142,6 +144,7 @@ def forest(
     set_title(canvas, title)
     if rates:
         set_percent(ax.xaxis, " %")
+    space_ticks(canvas)
     set_below(canvas, "estimate")
     return ax
 
@@ -158,14 +161,14 @@ def _beside(rows: Rows, result: Result, naive: Result) -> pd.DataFrame:
     at: dict[tuple[str, ...], int] = {}
     for i, key in enumerate(_key(frame, own, spell)):
         if key in at:
-            raise MethodError(f"naive= has two rows for {', '.join(key) or 'all'}; it must have one row a key.")
+            raise MethodError(f"naive= has two rows for {', '.join(map(repr, key)) or 'all'}; it must have one row a key.")
         at[key] = i
     wanted = _key(rows.frame, own, spell)
     lacking = [key for key in wanted if key not in at]
     if lacking:
+        first = ", ".join(map(repr, lacking[0])) or "all"
         raise MethodError(
-            f"naive= has no row for {len(lacking)} of {len(wanted)} keys, such as {', '.join(lacking[0]) or 'all'}; it must be of "
-            "the same scores."
+            f"naive= has no row for {len(lacking)} of {len(wanted)} keys, such as {first}; it must be of the same scores."
         )
     return frame.iloc[[at[key] for key in wanted]]
 

@@ -22,6 +22,7 @@ DIFFERENCE = ("difference", "ci_low", "ci_high")
 LINE = 60  # letters of a label before it is broken
 MINUS = " \N{MINUS SIGN} "  # between the two systems of a pair
 PAIR = "\0pair"  # no column of a result is called so
+_UNNAMED = "row"  # what an index without a name is called
 # What tells rows of one key apart, where results were concatenated.
 APART = ("k", "measure", "method", "cluster", "confidence_level")
 
@@ -205,6 +206,8 @@ def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source:
             f"{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result as the method "
             "gave it."
         )
+    if result.index.names == [None] and result.index.dtype.kind not in "iu":  # names whose own name was taken away
+        result = result.rename_axis(_UNNAMED)
     levels = [level for level in result.index.names if level is not None]
     if levels:
         result = result.reset_index(level=levels)
@@ -223,10 +226,13 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
     own = [name for name in result.coords if name in (*dims, *pairs)]
     kept = result.reset_coords([name for name in result.coords if name not in own and name not in result.indexes])
     if not dims:
-        return pd.DataFrame({name: [kept[name].item()] for name in kept.data_vars}), []
+        return pd.DataFrame({name: [kept[name].item()] for name in [*pairs, *kept.data_vars]}), pairs
     frame = kept.to_dataframe(dim_order=dims).reset_index()
-    keys = [*(dim for dim in dims if dim in own), *(name for name in pairs if name not in dims)]
-    if pairs and set(pairs) <= set(dims):  # a square has every pair twice, and the empty cells of each system with itself
+    levels = [name for dim in dims if dim in own for name in result.indexes[dim].names]  # several of dims that were stacked
+    keys = [*levels, *(name for name in pairs if name not in dims)]
+    if len(pairs) == 2:  # a square has cells of each system with itself
+        frame = frame[frame[pairs[0]] != frame[pairs[1]]]
+    if pairs and set(pairs) <= set(dims):  # a square has every pair twice, and may have empty cells
         first, second = pairs
         ends = pd.Series([frozenset(pair) for pair in zip(frame[first], frame[second], strict=True)], index=frame.index)
         others = [frame[key] for key in keys if key not in pairs]

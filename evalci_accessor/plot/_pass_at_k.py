@@ -17,6 +17,7 @@ from evalci_accessor.plot._canvas import (
     set_below,
     set_legend,
     set_percent,
+    set_plain,
     set_title,
     widen,
 )
@@ -140,6 +141,8 @@ def pass_at_k(
     set_counts(canvas, ks)
     if rates:
         set_percent(ax.yaxis, " %")
+    else:
+        set_plain(ax.yaxis)
     measures = [words(value) for value in frame["measure"].unique()] if "measure" in frame else []
     ax.set_ylabel(_SAID.get(measures[0], "estimate") if len(measures) == 1 else "estimate", parse_math=False)
     set_below(canvas, "k, samples of an item")

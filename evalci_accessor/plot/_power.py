@@ -20,6 +20,7 @@ from evalci_accessor.plot._canvas import (
     set_below,
     set_legend,
     set_percent,
+    set_plain,
     set_title,
     widen,
 )
@@ -94,7 +95,7 @@ def power(
     Raises
     ------
     MethodError
-        More than six lines, which could not be told apart; an ``x`` that is none of these.
+        More than six lines, which could not be told apart; an ``x`` that is none of these; a ``goal`` beyond the scale.
     EvalCIError
         As in `forest`, each a class of its own.
 
@@ -124,6 +125,9 @@ def power(
     if isinstance(goal, str):
         check_option(goal, Literal["auto"], "goal")
     across = (_POWER if kind == "power" else None) if isinstance(goal, str) else goal
+    if across is not None and not 0 <= across <= (1 if kind == "power" else np.finfo(np.float64).max):
+        wanted = "a power is from 0 to 1, as .8" if kind == "power" else f"a {kind.replace('_', '-')} is 0 or more"
+        raise MethodError(f"goal={goal!r} is beyond what can be reached: {wanted}, in the units of the result.")
     canvas = open_canvas(look)
     ax, curves = canvas.ax, dress(lines, canvas)
     limit = _shared_limit(curves, kind, along)
@@ -145,6 +149,8 @@ def power(
     set_counts(canvas, at)
     if is_rate:
         set_percent(ax.yaxis, " %" if kind == "power" else "")
+    else:
+        set_plain(ax.yaxis)
     ax.set_ylabel(_height_label(frame, kind, percent=is_rate))
     set_below(canvas, _axis_label(frame, along))
     set_legend(canvas, handles, _common(frame, kind, keys) or None)
