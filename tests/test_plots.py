@@ -172,7 +172,8 @@ def test_a_margin_is_a_band_and_the_verdict_fills_the_point():
     assert [(box.x0, box.x1) for box in bands] == [(-0.15, 0.15)] * 4
     assert full(ax) == {1.0 + i for i in np.flatnonzero(result["verdict"] == "noninferior")}
     assert notes(ax)[-4:] == result["verdict"].tolist()
-    assert not full(result.assign(verdict="").evalci.plot.differences())  # no verdict at all is no claim
+    unknown = result.assign(verdict="", ci_low=np.nan, ci_high=np.nan)
+    assert not full(unknown.evalci.plot.differences())  # neither verdict nor interval is no claim
     assert not [found for found in ax.collections if found.get_gid() == "simultaneous"]
     assert not [found for found in plot.differences(pairs(4, margin=0)).collections if found.get_gid() == "margin"]
 

@@ -93,8 +93,7 @@ def differences(
     Nothing is computed. The thick line is each pair's own interval, the thin one that which holds for all pairs together. A full
     point says that a claim can be made: there is a verdict, as `diff_ci` gives it, or else the simultaneous interval leaves out
     zero (the pair's own, if there is no other). The margin is a band around zero, and below it for noninferiority, as far as the
-    first system may be worse. A verdict is of a test on one side, so the line of a full
-    point, which has two, may reach past it.
+    first system may be worse. A verdict is of a test on one side, so the line of a full point, which has two, may reach past it.
 
     Examples
     --------
