@@ -80,6 +80,13 @@ def test_the_legend_says_what_each_interval_takes_into_account():
     assert notes(plot.forest(naive))[-1] == "12,345"  # no clusters where none were named
 
 
+def test_several_levels_are_all_said():
+    mixed = [0.8, 0.95, 0.95]
+    assert plot.forest(rates(3)[0].assign(confidence_level=mixed)).get_legend().get_title().get_text() == "80 % or 95 % intervals"
+    assert said(plot.differences(pairs(3).assign(confidence_level=mixed)))[0].startswith("80 % or 95 % interval of each pair")
+    assert said(plot.differences(pairs(3).assign(confidence_level=[0.8, 0.95, np.nan])))[0].startswith("interval of each pair")
+
+
 def test_groups_stand_under_headings_as_they_came():
     honest, _ = rates(6)
     ax = plot.forest(honest, group="family")

@@ -207,7 +207,7 @@ def _handles(
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    level = _words.level(rows.only("confidence_level"))
+    level = _words.levels(rows.texts("confidence_level"))
     clusters = _words.few(clusterings(rows.frame))
     said = f", clustered by {clusters}" if clusters else ""
     handles: list[Line2D | Patch] = [

@@ -231,6 +231,5 @@ def _said(frame: pd.DataFrame) -> str:
 
 
 def _level(frame: pd.DataFrame) -> str:
-    """The one confidence level of a result, before a word; nothing if it has none, or several."""
-    found = {words(value) for value in frame["confidence_level"]} if "confidence_level" in frame else set()
-    return _words.level(found.pop()) if len(found) == 1 else ""
+    """The confidence levels of a result, before a word; nothing if it has none."""
+    return _words.levels([words(value) for value in frame.get("confidence_level", [])])

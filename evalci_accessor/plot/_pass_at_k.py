@@ -196,8 +196,7 @@ def _handles(canvas: Canvas, curves: list[Curve]) -> tuple[list[Line2D | Patch],
         if len(curves) > 1:
             handles.append(Line2D([], [], **curve.line, markeredgecolor=face, label=": ".join(filter(None, said))))
     color = canvas.ink if len(curves) > 1 else curves[0].color
-    levels = {_words.level(words(value)) for curve in curves for value in curve.frame.get("confidence_level", [])}
-    level = levels.pop() if len(levels) == 1 else ""
+    level = _words.levels([words(value) for curve in curves for value in curve.frame.get("confidence_level", [])])
     handles.append(Line2D([], [], color=color, linewidth=_BAR, label=f"{level}interval of each k"))
     if any(_together(curve) for curve in curves):
         alone = " of a line" if len(curves) > 1 else ""

@@ -46,6 +46,12 @@ def few(names: Sequence[Any], limit: int = 3) -> str:
     return ", ".join(listed) if len(listed) <= limit else f"{', '.join(listed[:limit])} and others"
 
 
+def levels(texts: Sequence[str]) -> str:
+    """The confidence levels of rows before a word, as "80 % or 95 % "; nothing where any is not known, or many are."""
+    found = [level(text).strip() for text in sorted(set(texts))]
+    return f"{' or '.join(found)} " if 0 < len(found) < 4 and all(found) else ""
+
+
 def level(text: str) -> str:
     """A confidence level before a word, as "95 % "; nothing where it is not known."""
     try:
