@@ -265,7 +265,7 @@ def test_scan_says_which_columns_it_could_not_look_at(rag):
 
 
 def test_an_empty_list_of_clusterings_is_refused(rag):
-    with pytest.raises(ClusterError, match="empty"):
+    with pytest.raises(ClusterError, match="names no clustering"):
         rag.evalci.design_effect([])
 
 
