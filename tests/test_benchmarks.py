@@ -561,6 +561,7 @@ def test_a_plan_comes_true(planning):
     assert found["planned"] == pytest.approx(found["simulated"], abs=0.03 + 2 * found["error"])
 
 
+@pytest.mark.slow
 def test_plans_come_true(planning):
     """The committed run, which is of the designs and of the plans as they stand."""
     frame = pd.read_csv(BENCHMARKS / "results" / "planning.csv", keep_default_na=False)

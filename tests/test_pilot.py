@@ -674,7 +674,7 @@ def plans(rows, cluster="cluster", item="item"):
 
 
 @quiet
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(rows=pilots, seed=st.integers(0, 1000))
 def test_rows_names_and_dtypes_do_not_matter(rows, seed):
     before = rows.copy(deep=True)
@@ -692,7 +692,7 @@ def test_rows_names_and_dtypes_do_not_matter(rows, seed):
 
 
 @quiet
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(rows=pilots)
 def test_more_never_hurts(rows):
     power = rows.evalci.power("model", item="item", cluster="cluster", difference=0.05, n_clusters=[10, 20, 40])["power"]
@@ -706,6 +706,7 @@ def test_more_never_hurts(rows):
 # How often the interval of the required number holds the true one
 
 
+@pytest.mark.slow
 def test_interval_of_the_required_number_holds_the_true_one():
     """Sixty pilots of normal scores with a known ICC; the pilot's spread is estimated too, so somewhat less than .95."""
     rng = np.random.default_rng(4)

@@ -143,7 +143,7 @@ def test_draws_at_the_ends(shape):
     ],
 )
 def test_coverage_is_that_of_all_tables(shape, sizes, icc, rate):
-    for methods, n in ((["icc_averaged"], 800), ([*SURE[1:], *NAIVE], 4000)):
+    for methods, n in ((["icc_averaged"], 400), ([*SURE[1:], *NAIVE], 4000)):
         found = simulate.coverage(sizes, icc, rate, methods, n_sims=n, shape=shape, rng=5)
         for i, method in enumerate(methods):
             assert_near(found, i, enumerated(method, sizes, shape, icc, rate))
@@ -153,7 +153,7 @@ def test_coverage_is_that_of_all_tables(shape, sizes, icc, rate):
 @pytest.mark.parametrize("alternative", ["less", "greater"])
 def test_one_sided_coverage_is_that_of_all_tables(alternative):
     options = {"alternative": alternative, "confidence_level": 0.8}
-    for methods, n in ((["icc_averaged"], 800), (["cr1", "naive_wilson"], 4000)):
+    for methods, n in ((["icc_averaged"], 400), (["cr1", "naive_wilson"], 4000)):
         found = simulate.coverage([3, 2, 2], 0.2, 0.6, methods, n_sims=n, rng=6, **options)
         for i, method in enumerate(methods):
             assert_near(found, i, enumerated(method, (3, 2, 2), "beta_binomial", 0.2, 0.6, **options))
