@@ -478,7 +478,7 @@ def test_api_04_in_a_report_and_in_pictures():
         assert {one["naive"]["cluster"] for one in found if "naive" in one} == {""}
         assert f"80 items in {clusters} clusters of {name}" in made["sentence"]
         forest = said(data.evalci.plot.forest(name, by="model"))
-        assert [text.partition(":")[0] for text in forest[:2]] == [f"clustered by {name}", "items taken as independent"]
+        assert [text.partition(":")[0] for text in forest[:2]] == [f"clustered by {name}", "scores taken as independent"]
         pairs = data.evalci.plot.differences("model", item="item", cluster=name, rng=1)
         assert any(text.endswith(f"clustered by {name}") for text in said(pairs))
         plt.close("all")

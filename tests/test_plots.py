@@ -57,7 +57,7 @@ def test_naive_intervals_follow_their_rows_whatever_their_order():
 def test_margin_tells_the_numbers_the_items_and_the_clusters():
     honest, _ = rates(2)
     assert notes(plot.forest(honest)) == [
-        "%", "95.0 [75.0, 99.9]", "5.0 [0.1, 25.0]", "items", "12,345", "12,345", "clusters", "40", "40",
+        "%", "95.0 [75.0, 99.9]", "5.0 [0.1, 25.0]", "scores", "12,345", "12,345", "clusters", "40", "40",
     ]  # fmt: skip
     assert notes(plot.forest(honest, notes=False)) == []
     scaled = honest.assign(estimate=[3.14159, -2.0], ci_low=-np.inf, ci_high=[12345.678, 0.0])
@@ -68,14 +68,14 @@ def test_margin_tells_the_numbers_the_items_and_the_clusters():
 
 def test_the_legend_says_what_each_interval_takes_into_account():
     honest, naive = rates(3)
-    assert said(plot.forest(honest, naive=naive)) == ["clustered by doc_id: cr2", "items taken as independent: wilson"]
+    assert said(plot.forest(honest, naive=naive)) == ["clustered by doc_id: cr2", "scores taken as independent: wilson"]
     ax = plot.forest(honest, naive=honest.assign(confidence_level=0.8, method="cr0"))
     assert said(ax) == ["95 % clustered by doc_id: cr2", "80 % clustered by doc_id: cr0"]
     assert ax.get_legend().get_title().get_text() == "intervals"
     assert plot.forest(honest).get_legend().get_title().get_text() == "95 % intervals"
-    assert said(plot.forest(naive)) == ["items taken as independent: wilson"]
+    assert said(plot.forest(naive)) == ["scores taken as independent: wilson"]
     both = pd.concat([honest, naive], ignore_index=True)
-    assert said(plot.forest(both)) == ["clustered by doc_id or items taken as independent: cr2, wilson"]
+    assert said(plot.forest(both)) == ["clustered by doc_id or scores taken as independent: cr2, wilson"]
     assert said(plot.forest(honest[["model", "estimate", "ci_low", "ci_high"]])) == ["interval"]
     assert notes(plot.forest(naive))[-1] == "12,345"  # no clusters where none were named
 
@@ -219,7 +219,7 @@ def test_the_legend_is_that_of_the_rows_that_are_drawn():
     more = pd.concat([naive, naive.assign(model="another", method="wald", confidence_level=0.5)], ignore_index=True)
     more = more.drop_duplicates(["family", "model"])
     ax = plot.forest(honest, naive=more)
-    assert said(ax)[1] == "items taken as independent: wilson"
+    assert said(ax)[1] == "scores taken as independent: wilson"
     assert ax.get_legend().get_title().get_text() == "95 % intervals"
 
 
@@ -259,7 +259,7 @@ def test_parts_of_a_cube_of_results_keep_their_names(cube):
 
 def test_largest_clusters_of_one_size_are_counted():
     assert said(plot.clusters(many_clusters([4, 4, 3, 4, 4, 4, 4])[0]))[-1] == (
-        "largest: doc-000- with 14.8 % of the items, rate 0.0 %, and 5 more as large"
+        "largest: doc-000- with 14.8 % of the scores, rate 0.0 %, and 5 more as large"
     )
 
 
@@ -270,7 +270,7 @@ def test_a_clustering_may_be_called_as_a_column_of_results(rag, name):
     expected = one.evalci.plot.clusters("doc_id")
     np.testing.assert_array_equal(np.concatenate(steps(ax)), np.concatenate(steps(expected)))
     assert labels_below(ax) == labels_below(expected)
-    assert ax.get_xlabel() == f"200 items in 40 clusters of {name}, 5 each"
+    assert ax.get_xlabel() == f"200 scores in 40 clusters of {name}, 5 each"
 
 
 def labels_below(ax):
@@ -329,19 +329,19 @@ def test_coordinates_along_a_dim_can_group_the_rows(cube):
 
 def test_the_dominating_cluster_is_named():
     rows, overall = many_clusters([4, 90, 6])
-    assert said(plot.clusters(rows, overall=overall))[-1] == "dominates: doc-001- with 90.0 % of the items, rate 25.0 %"
+    assert said(plot.clusters(rows, overall=overall))[-1] == "dominates: doc-001- with 90.0 % of the scores, rate 25.0 %"
     rows, overall = many_clusters([4, 4, 4, 5, 4])
-    assert said(plot.clusters(rows, overall=overall))[-1] == "largest: doc-003- with 23.8 % of the items, rate 56.2 %"
+    assert said(plot.clusters(rows, overall=overall))[-1] == "largest: doc-003- with 23.8 % of the scores, rate 56.2 %"
     ax = plot.clusters(many_clusters([4, 4])[0])
     assert said(ax) == ["each cluster"]
-    assert ax.get_xlabel() == "8 items in 2 clusters of doc_id, 4 each"
+    assert ax.get_xlabel() == "8 scores in 2 clusters of doc_id, 4 each"
 
 
 def test_the_dominating_one_is_that_of_the_warning(rag):
     one = rag[rag["model"] == "atlas"].assign(doc_id=lambda d: np.where(d["item"] < 60, "big", d["doc_id"]))
     with pytest.warns(ex.DominantClusterWarning, match="big"):
         ax = one.evalci.plot.clusters("doc_id")
-    assert said(ax)[-1].startswith("dominates: big with 30.0 % of the items")
+    assert said(ax)[-1].startswith("dominates: big with 30.0 % of the scores")
     smaller = one.assign(doc_id=np.where(one["item"] < 45, "big", one["item"] // 3 + 1000))
     with warnings.catch_warnings():
         warnings.simplefilter("error", ex.DominantClusterWarning)
@@ -364,7 +364,7 @@ def test_accessors_draw_what_the_methods_give(rag, cube):
         np.testing.assert_allclose(segments(ax, "naive"), naive[LIMITS], rtol=1e-12)
         assert labels(ax) == honest["model"].tolist()
         assert notes(ax) == notes(drawn[0])
-        assert said(ax) == ["clustered by doc_id: icc_averaged", "items taken as independent: wilson"]
+        assert said(ax) == ["clustered by doc_id: icc_averaged", "scores taken as independent: wilson"]
 
 
 def test_accessors_draw_all_pairs(rag, cube):
@@ -453,7 +453,7 @@ def test_scores_beyond_the_unit_interval_have_students_interval_beneath(rag):
     from scipy.stats import t
 
     ax = rag.evalci.plot.forest("doc_id", by="model", score="latency_s", sort_by=None)
-    assert said(ax) == ["clustered by doc_id: cr2", "items taken as independent: t"]
+    assert said(ax) == ["clustered by doc_id: cr2", "scores taken as independent: t"]
     for (low, high), (_, own) in zip(segments(ax, "naive"), rag.groupby("model", sort=False)["latency_s"], strict=True):
         expected = t.interval(0.95, len(own) - 1, own.mean(), own.sem())
         np.testing.assert_allclose([low, high], expected, rtol=1e-12)
@@ -465,7 +465,7 @@ def test_scores_beyond_the_unit_interval_have_students_interval_beneath(rag):
 def test_students_interval_of_a_cube(rag, cube):
     frame = rag.evalci.plot.forest("doc_id", by="model", score="latency_s")
     array = cube.evalci.plot.forest("doc_id", score="latency_s")
-    assert said(array) == said(frame) == ["clustered by doc_id: cr2", "items taken as independent: t"]
+    assert said(array) == said(frame) == ["clustered by doc_id: cr2", "scores taken as independent: t"]
     np.testing.assert_allclose(segments(array, "naive"), segments(frame, "naive"), rtol=1e-12)
 
 
@@ -564,7 +564,7 @@ def test_a_cube_with_a_dim_left_is_refused(cube):
     with pytest.raises(ex.DimensionError, match=r"'model' would stay.*\.sel\(model"):
         cube.evalci.plot.clusters("doc_id")
     pooled = cube.evalci.plot.clusters("doc_id", dim=["item", "model"])
-    assert pooled.get_xlabel() == "600 items in 40 clusters of doc_id, 15 each"
+    assert pooled.get_xlabel() == "600 scores in 40 clusters of doc_id, 15 each"
 
 
 def test_without_matplotlib_the_error_says_how_to_get_it(rag, monkeypatch):

@@ -142,7 +142,7 @@ class FramePlots(FrameCurves):
         Returns
         -------
         Axes
-            What was drawn on: items along x, scores along y.
+            What was drawn on: numbers of scores along x, their means along y.
 
         Raises
         ------
@@ -160,7 +160,7 @@ class FramePlots(FrameCurves):
         >>> df = datasets.load_rag_eval()
         >>> ax = df.query("model == 'atlas'").evalci.plot.clusters("doc_id")
         >>> ax.get_xlabel()
-        '200 items in 40 clusters of doc_id, 5 each'
+        '200 scores in 40 clusters of doc_id, 5 each'
         """
         return _pandas.plots.clusters(
             self._obj, cluster, score=score, weights=weights, nan_policy=nan_policy, overall=overall,

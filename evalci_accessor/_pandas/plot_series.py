@@ -133,7 +133,7 @@ class SeriesPlots(SeriesCurves):
         Returns
         -------
         Axes
-            What was drawn on: items along x, scores along y.
+            What was drawn on: numbers of scores along x, their means along y.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class SeriesPlots(SeriesCurves):
         >>> s = df["score"]
         >>> ax = s.loc["atlas"].evalci.plot.clusters("doc_id")
         >>> ax.get_xlabel()
-        '200 items in 40 clusters of doc_id, 5 each'
+        '200 scores in 40 clusters of doc_id, 5 each'
         """
         return _pandas.plots.clusters(
             self._obj, cluster, score=self._obj, weights=weights, nan_policy=nan_policy, overall=None,

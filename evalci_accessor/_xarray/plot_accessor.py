@@ -144,7 +144,7 @@ class DatasetPlots(DatasetCurves):
         Returns
         -------
         Axes
-            What was drawn on: items along x, scores along y.
+            What was drawn on: numbers of scores along x, their means along y.
 
         Raises
         ------
@@ -164,7 +164,7 @@ class DatasetPlots(DatasetCurves):
         >>> ds = datasets.load_rag_eval_cube()
         >>> ax = ds.sel(model="atlas").evalci.plot.clusters("doc_id")
         >>> ax.get_xlabel()
-        '200 items in 40 clusters of doc_id, 5 each'
+        '200 scores in 40 clusters of doc_id, 5 each'
         """
         return _xarray.plots.clusters(
             self._obj, cluster, score=score, dim=dim, weights=weights, nan_policy=nan_policy, overall=overall,

@@ -135,7 +135,7 @@ class DataArrayPlots(DataArrayCurves):
         Returns
         -------
         Axes
-            What was drawn on: items along x, scores along y.
+            What was drawn on: numbers of scores along x, their means along y.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class DataArrayPlots(DataArrayCurves):
         >>> scores = ds["score"]
         >>> ax = scores.sel(model="atlas").evalci.plot.clusters("doc_id")
         >>> ax.get_xlabel()
-        '200 items in 40 clusters of doc_id, 5 each'
+        '200 scores in 40 clusters of doc_id, 5 each'
         """
         return _xarray.plots.clusters(
             self._obj, cluster, score=None, dim=dim, weights=weights, nan_policy=nan_policy, overall=None,

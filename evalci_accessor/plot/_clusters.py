@@ -73,7 +73,7 @@ def clusters(
     Returns
     -------
     Axes
-        What was drawn on: items along x, scores along y.
+        What was drawn on: numbers of scores along x, their means along y.
 
     Raises
     ------
@@ -82,8 +82,8 @@ def clusters(
 
     Notes
     -----
-    A cluster is as wide as it has items, so the mean height of the steps is the overall mean. Clusters are named where the
-    name fits, and in the legend the largest is, which is said to dominate if it holds over a quarter of the items.
+    A cluster is as wide as it has scores, so the mean height of the steps is the overall mean. Clusters are named where the
+    name fits, and in the legend the largest is, which is said to dominate if it holds over a quarter of them.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def clusters(
     >>> atlas = datasets.load_rag_eval().query("model == 'atlas'")
     >>> ax = plot.clusters(atlas.evalci.proportion_ci(by="doc_id"), overall=atlas.evalci.cluster_ci("doc_id"))
     >>> ax.get_xlabel()
-    '200 items in 40 clusters of doc_id, 5 each'
+    '200 scores in 40 clusters of doc_id, 5 each'
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     check_look(look)
@@ -159,7 +159,7 @@ def of_sample(sample: Sample) -> pd.DataFrame:
     """The clusters of one group as the frame that `clusters` draws."""
     t = sample.totals
     names = pd.Series([sample.cluster_label(int(code)) for code in t.cluster], dtype=object)
-    # Weights have any scale; here they add up to the items.
+    # Weights have any scale; here they add up to the scores.
     weight = {"weight": t.m * (t.n.sum() / t.m.sum())} if t.weighted else {}
     name = str(sample.cluster)
     if name in (*NEEDED, "weight"):  # as a column of its own; words leave the blank out
@@ -179,7 +179,7 @@ def _points(canvas: Canvas, size: np.ndarray) -> np.ndarray:
 
 
 def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
-    """Name the clusters that are wide enough for it; if none is, the axis counts items."""
+    """Name the clusters that are wide enough for it; if none is, the axis counts scores."""
     ax = canvas.ax
     width, high = _points(canvas, np.diff(edges)), letter(ax.xaxis)
     long = np.array([0.75 * high * len(label) for label in labels])
@@ -215,7 +215,7 @@ def _handles(
         handles.append(Line2D([], [], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), label=told))
     if largest is not None:
         share = size[largest] / size.sum()
-        what = "weight" if "weight" in rows.frame else "items"
+        what = "weight" if "weight" in rows.frame else "scores"
         alike = int((size == size[largest]).sum()) - 1
         told = (
             f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of the {what}, "
@@ -228,10 +228,10 @@ def _handles(
 
 def _told(rows: Rows, size: np.ndarray) -> str:
     """What lies along the axis."""
-    items = _words.counts(np.array([rows.numbers("n").sum()]))[0]
+    scores = _words.counts(np.array([rows.numbers("n").sum()]))[0]
     of = f" of {words(rows.keys[0])}" if len(rows.keys) == 1 else ""
     weighted = "weight" in rows.frame
     same = f", {_words.counts(size[:1])[0]} each" if not weighted and size.max() == size.min() else (
-        f", each as wide as its {'weight' if weighted else 'items'}"
+        f", each as wide as its {'weight' if weighted else 'scores'}"
     )  # fmt: skip
-    return f"{items} items in {len(size):,} clusters{of}{same}"
+    return f"{scores} scores in {len(size):,} clusters{of}{same}"

@@ -186,7 +186,7 @@ def _notes(rows: Rows, *, percent: bool) -> list[Note]:
     limits = zip(*(rows.numbers(name).tolist() for name in RATE), strict=True)
     heading = "%" if percent else "estimate"
     columns = [Note(heading=heading, texts=[_words.interval(*three, percent=percent) for three in limits])]
-    for name, shown in (("n", "items"), ("n_items", "items"), ("n_clusters", "clusters")):
+    for name, shown in (("n", "scores"), ("n_items", "items"), ("n_clusters", "clusters")):
         clustered = name != "n_clusters" or any(clusterings(rows.frame) or ["yes"])
         if name in rows.frame and clustered:
             columns.append(Note(heading=shown, texts=_words.counts(rows.numbers(name))))
@@ -226,7 +226,7 @@ def _said(frame: pd.DataFrame) -> str:
     clusters, methods = clusterings(frame), [words(value) for value in frame["method"]] if "method" in frame else []
     kinds = [f"clustered by {_words.few(clusters)}"] if any(clusters) else []
     if not all(clusters):
-        kinds.append("items taken as independent")
+        kinds.append(f"{'scores' if 'n' in frame else 'items'} taken as independent")
     return ": ".join(filter(None, [" or ".join(kinds) or "interval", _words.few(methods)]))
 
 
