@@ -112,9 +112,14 @@ def in_rule(frame: pd.DataFrame) -> pd.Series:
     return (frame["n_clusters"] >= 30) & (rarer >= 5 - _EDGE)
 
 
+def said(share: float) -> str:
+    """Three digits; a mean that ends in a five, as those of whole numbers of data sets do, is one number in every pandas."""
+    return f"{round(share, 9):.3f}"
+
+
 def _crossed(part: pd.DataFrame, how: str) -> str:
     table = part.pivot_table(index="n_clusters", columns="p", values="coverage", aggfunc=how)
-    body = [[f"{g}", *(f"{x:.3f}" for x in row)] for g, row in zip(table.index, table.to_numpy(), strict=True)]
+    body = [[f"{g}", *map(said, row)] for g, row in zip(table.index, table.to_numpy(), strict=True)]
     return simulation.markdown(["clusters", *(f"p = {p:g}" for p in table.columns)], body)
 
 
@@ -134,9 +139,9 @@ def summary(frame: pd.DataFrame) -> str:
     inside = exact[in_rule(exact)]
     if len(inside):
         words = (
-            f"Of the {len(inside)} cells within the rule the mean coverage is {inside['coverage'].mean():.3f} and the least "
+            f"Of the {len(inside)} cells within the rule the mean coverage is {said(inside['coverage'].mean())} and the least "
             f"{inside['coverage'].min():.3f}; of the {len(exact) - len(inside)} outside of it "
-            f"{exact[~in_rule(exact)]['coverage'].mean():.3f} and {exact[~in_rule(exact)]['coverage'].min():.3f}."
+            f"{said(exact[~in_rule(exact)]['coverage'].mean())} and {exact[~in_rule(exact)]['coverage'].min():.3f}."
         )
         out += [textwrap.fill(words, 120), ""]
     table = drawn.pivot_table(index=["n_clusters", "p"], columns="method", values="coverage")[list(DRAWN)]
