@@ -227,7 +227,9 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
     kept = result.reset_coords([name for name in result.coords if name not in own and name not in result.indexes])
     if not dims:
         return pd.DataFrame({name: [kept[name].item()] for name in [*pairs, *kept.data_vars]}), pairs
-    frame = kept.to_dataframe(dim_order=dims).reset_index()
+    frame = kept.to_dataframe(dim_order=dims)
+    twice = [name for name in frame.index.names if name in frame]  # older xarray has the levels of stacked dims as columns too
+    frame = frame.drop(columns=twice).reset_index()
     levels = [name for dim in dims if dim in own for name in result.indexes[dim].names]  # several of dims that were stacked
     keys = [*levels, *(name for name in pairs if name not in dims)]
     if len(pairs) == 2:  # a square has cells of each system with itself
