@@ -228,7 +228,9 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
     if not dims:
         return pd.DataFrame({name: [kept[name].item()] for name in [*pairs, *kept.data_vars]}), pairs
     frame = kept.to_dataframe(dim_order=dims)
-    twice = [name for name in frame.index.names if name in frame]  # older xarray has the levels of stacked dims as columns too
+    twice = [
+        name for name in frame.index.names if name in frame
+    ]  # older xarray has the levels of stacked dims as columns too
     frame = frame.drop(columns=twice).reset_index()
     levels = [name for dim in dims if dim in own for name in result.indexes[dim].names]  # several of dims that were stacked
     keys = [*levels, *(name for name in pairs if name not in dims)]
