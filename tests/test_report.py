@@ -445,6 +445,7 @@ def any_results(draw):
 @settings(max_examples=10)
 def test_all_of_a_report_prints_the_numbers_of_the_methods(drawn):
     """HTML, Markdown, the sentence and the table of a result, to the last printed digit, whatever the data."""
+    requires("jinja2")
     data, cluster, keys, pairing, options, graded = drawn
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_pictures, "available", lambda: False)
