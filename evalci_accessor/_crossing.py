@@ -15,6 +15,7 @@ from evalci_accessor.stats._validate import FloatArray, IntArray
 from evalci_accessor.stats.crossed import MOST
 
 _NAMES = 16  # nobody names more clusterings than that
+BETWEEN = " + "  # the names of crossed clusterings
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,7 +102,7 @@ def variance_words(name: str, what: str, *, default: bool) -> str:
 
 def joint_name(names: Sequence[str]) -> str:
     """What crossed clusterings are called together."""
-    return " + ".join(names)
+    return BETWEEN.join(names)
 
 
 def refuse_ids(specs: Sequence[object], way_out: str) -> None:
@@ -114,7 +115,7 @@ def refuse_ids(specs: Sequence[object], way_out: str) -> None:
 
 def list_hint(name: object) -> str:
     """What to do about a name that several clusterings have together."""
-    parts = name.split(" + ") if isinstance(name, str) else []
+    parts = name.split(BETWEEN) if isinstance(name, str) else []
     return f" Several clusterings go in a list: cluster={parts!r}." if len(parts) > 1 else ""
 
 

@@ -28,7 +28,7 @@ table = pd.DataFrame({"estimate": honest["estimate"]})
 table["naive_low"], table["naive_high"] = naive["ci_low"], naive["ci_high"]
 table["honest_low"], table["honest_high"] = honest["ci_low"], honest["ci_high"]
 table["n"], table["n_clusters"], table["n_eff"] = honest["n"], honest["n_clusters"], honest["n_eff"]
-print("\nA frame", table, sep="\n")
+print("\nA frame, clustered by doc_id", table, sep="\n")
 
 # %%
 # A cube. The same numbers, over the dims that are left. ``dim`` names what is reduced; with a
@@ -36,7 +36,7 @@ print("\nA frame", table, sep="\n")
 
 cube = datasets.load_rag_eval_cube()
 answer = cube.evalci.cluster_ci("doc_id")
-print("\nA cube", dict(cube["score"].sizes), "->", dict(answer.sizes))
+print("\nA cube", dict(cube["score"].sizes), "->", dict(answer.sizes), "clustered by doc_id")
 print(answer[["estimate", "ci_low", "ci_high", "n", "n_clusters"]].to_dataframe())
 
 # %%
@@ -53,6 +53,7 @@ print("\nWhat clusters them?", atlas.evalci.design_effect()[columns], sep="\n")
 
 pairs = df.evalci.compare("model", item="item", cluster="doc_id", rng=2026)
 columns = ["model_a", "model_b", "difference", "ci_low", "ci_high", "pvalue_adj", "n_pairs"]
+columns += ["n_clusters", "cluster"]
 print("\nIs one better?", pairs[columns], sep="\n")
 for row in pairs.itertuples():
     found = "differ" if row.pvalue_adj < 0.05 else "cannot be told apart by these questions"

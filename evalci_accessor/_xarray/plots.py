@@ -20,6 +20,7 @@ from evalci_accessor._plots import (
     refuse_options,
     refuse_several,
 )
+from evalci_accessor._scores import to_float, zero_or_one
 from evalci_accessor._typing import NaiveMethod, NanPolicy, TooFew
 from evalci_accessor._warn import examples, held
 from evalci_accessor._xarray import methods, pairs, plan, repeated
@@ -144,10 +145,11 @@ def naive_intervals(
     if naive is None:
         return None
     refuse_no_method(naive)
-    array = score_of(data, score).array
+    scores = score_of(data, score)
+    array = scores.array
     reduced = [d for d in array.dims if d not in honest["estimate"].dims]
     with held():  # the honest interval said it already
-        if naive != "auto" or bool(((array == 0) | (array == 1) | array.isnull()).all()):
+        if naive != "auto" or zero_or_one(to_float(array.values.ravel(), scores.name)):
             return methods.proportion_ci(
                 data, score=score, dim=reduced, weights=weights, method="wilson" if naive == "auto" else naive,
                 alternative=options.alternative, confidence_level=options.confidence_level, nan_policy=nan_policy,

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evalci_accessor._crossing import BETWEEN
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
 
-CROSSED = " + "  # between the names of crossed clusterings
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -37,7 +37,7 @@ class Speech:
 
     def clusters(self, name: str) -> str:
         """What the clusters are called, or of what they are."""
-        return self.nouns[1] if self.nouns else f"clusters of {name.replace(CROSSED, ' and of ')}"
+        return self.nouns[1] if self.nouns else f"clusters of {name.replace(BETWEEN, ' and of ')}"
 
     def score(self, point: float, low: float, high: float) -> str:
         """An estimate with its limits, as "73.9 % [65.7, 81.1]"."""
@@ -66,7 +66,7 @@ class Speech:
         each = f"{count(n)} {self.scores}" if n_items is None else f"{count(n)} samples of {count(n_items)} {self.items}"
         if not cluster:
             return f"{each}, taken as independent"
-        least = "at least " if CROSSED in cluster else ""  # of each clustering that is crossed there are as many or more
+        least = "at least " if BETWEEN in cluster else ""  # of each clustering that is crossed there are as many or more
         return f"{each} in {least}{count(n_clusters)} {self.clusters(cluster)}"
 
     def paired_on(self, n_pairs: float, n_clusters: float, cluster: str) -> str:

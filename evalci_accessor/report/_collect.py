@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._crosscheck import refuse_without_factor
+from evalci_accessor._crossing import BETWEEN
 from evalci_accessor._options import ReportOptions, Wording
 from evalci_accessor._repeats import Items
 from evalci_accessor._warn import held, plain
@@ -186,7 +187,7 @@ def _methods(
     if comparison is not None and "simultaneous_low" in comparison and len(comparison) > 1:
         about = _sources.SIMULTANEOUS["sup_t"]
         found.append(Method(role="Limits for all pairs together", name="sup_t", text=about.text, sources=about.sources))
-    if rates["cluster"].astype(str).str.contains(" + ", regex=False).any():
+    if rates["cluster"].astype(str).str.contains(BETWEEN, regex=False).any():
         about = _sources.CROSSED["crossed"]
         found.append(Method(role="Crossed clusterings", name="crossed", text=about.text, sources=about.sources))
     return tuple(found)

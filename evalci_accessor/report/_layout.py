@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
+from evalci_accessor._crossing import BETWEEN
 from evalci_accessor.plot import _words
-from evalci_accessor.report._cells import CROSSED, count, pvalue, ratio
+from evalci_accessor.report._cells import count, pvalue, ratio
 from evalci_accessor.report._report import Report
 from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows, verdict
 from evalci_accessor.report._sentence import correction, unlike, verdict_level, weighing
@@ -103,7 +104,7 @@ def _named(report: Report) -> str:
 def _scores(report: Report) -> list[Block]:
     speech, found = report.speech, score_rows(report)
     cluster, weighed = found[0].text("cluster"), weighing(report)
-    least = ", at least" if CROSSED in cluster else ""
+    least = ", at least" if BETWEEN in cluster else ""
     counts: list[Column] = [(_capital(speech.scores), lambda r: count(r.number("n")))]
     if speech.each == "sample":
         counts = [(_capital(speech.items), lambda r: count(r.number(N_ITEMS))), ("Samples", lambda r: count(r.number("n")))]
