@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalci_accessor import exceptions
-from evalci_accessor._api import evalci
+from evalci_accessor.accessor import evalci
 from evalci_accessor._register import register as _register
 
 if TYPE_CHECKING:

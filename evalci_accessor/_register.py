@@ -8,21 +8,18 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor._pandas.accessor import DataFrameAccessor
-from evalci_accessor._pandas.series import SeriesAccessor
-from evalci_accessor._xarray.accessor import DatasetAccessor
-from evalci_accessor._xarray.dataarray import DataArrayAccessor
+from evalci_accessor.accessor import CubeAccessor, FrameAccessor
 
 NAME = "evalci"
 
 
 def register() -> None:
-    """Register all four; ours over ours (a reload, a second import) is silent, ours over another's warns."""
+    """Register on all four; ours over ours (a reload, a second import) is silent, ours over another's warns."""
     for target, accessor, decorate in (
-        (pd.DataFrame, DataFrameAccessor, pd.api.extensions.register_dataframe_accessor),
-        (pd.Series, SeriesAccessor, pd.api.extensions.register_series_accessor),
-        (xr.DataArray, DataArrayAccessor, xr.register_dataarray_accessor),
-        (xr.Dataset, DatasetAccessor, xr.register_dataset_accessor),
+        (pd.DataFrame, FrameAccessor, pd.api.extensions.register_dataframe_accessor),
+        (pd.Series, FrameAccessor, pd.api.extensions.register_series_accessor),
+        (xr.DataArray, CubeAccessor, xr.register_dataarray_accessor),
+        (xr.Dataset, CubeAccessor, xr.register_dataset_accessor),
     ):
         present = _registered(target)
         if present is accessor:

@@ -1,0 +1,177 @@
+"""Systems that have all of some items in common: one Gram matrix serves all their pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from evalci_accessor.exceptions import ClusterError, PairingError, examples
+from evalci_accessor.read.matched import Matched, Subset, Table
+from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats.inclusion import counted
+from evalci_accessor.stats.matched import MatchedScores, PairTotals
+
+_ENTRIES = 2**21  # pairs x clusters worked on at a time
+_CACHED = 2**18  # pairs x resamples, which are gone over several times
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Block:
+    """Some pairs of a group, on the items that all their systems have.
+
+    Parameters
+    ----------
+    group : int
+    place : ndarray of int, shape (p,)
+        Which of the P pairs.
+    a, b : ndarray of int, shape (p,)
+        Their columns in ``scores``.
+    scores : MatchedScores
+    gram : ndarray of float, shape (m, m), or None
+        Items that both of two systems passed; None where scores are not 0/1.
+    square : ndarray of float, shape (p,)
+        Sum of the squared differences: of 0/1 scores, how many items differ. Without weights.
+    items : ndarray of int, shape (n,)
+        Codes of the items, for messages.
+    crossed : dict of MatchedScores, or None
+        By each of several crossed clusterings, of which ``scores`` is the first, and by their intersections.
+    """
+
+    group: int
+    place: IntArray
+    a: IntArray
+    b: IntArray
+    scores: MatchedScores
+    gram: FloatArray | None
+    square: FloatArray
+    items: IntArray
+    crossed: dict[Subset, MatchedScores] | None = None
+
+    @property
+    def margins(self) -> list[MatchedScores]:
+        """The scores by each clustering alone."""
+        if self.crossed is None:
+            return [self.scores]
+        return [scores for some, scores in self.crossed.items() if len(some) == 1]
+
+    @property
+    def counted(self) -> list[int]:
+        """Places of the crossed clusterings that do not lie within another."""
+        return counted({some: len(scores.sums) for some, scores in (self.crossed or {}).items()})
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters, of the clustering with the fewest; items where each stands for itself."""
+        return min(len(scores.sums) for scores in self.margins)
+
+    @property
+    def by_cluster(self) -> bool:
+        """Whether a difference is known by cluster, or by item where they are weighted, and not only in all."""
+        return self.scores.size is not None or self.scores.weights is not None
+
+    def chunks(self, *, by_cluster: bool, width: int = 0, cells: bool = False) -> Iterator[tuple[slice, PairTotals]]:
+        """Totals of a few pairs at a time, so that the work fits in memory. ``width`` is what else a pair needs."""
+        entries = _CACHED if width else _ENTRIES
+        most = len(self.scores.sums) if self.crossed is None else sum(len(one.sums) for one in self.crossed.values())
+        step = max(entries // max(most if by_cluster else 1, width, 1), 1)
+        for start in range(0, len(self.a), step):
+            part = slice(start, start + step)
+            a, b, square = self.a[part], self.b[part], self.square[part]
+            t = self.scores.totals(a, b, square, by_cluster=by_cluster, cells=cells)
+            if self.crossed is not None:
+                every = {some: one.totals(a, b, square, by_cluster=True) for some, one in self.crossed.items()}
+                t = dataclasses.replace(t, crossed=every)
+            yield part, t
+
+
+def blocks_of(matched: Matched) -> list[Block]:
+    """The blocks of every group; a pair without a common item is in none."""
+    # Random numbers and sums go by the labels, so that the order of the rows moves no digit.
+    labels = matched.systems
+    taken = np.unique(matched.pairs)
+    systems = np.array(sorted(taken.tolist(), key=lambda j: (type(labels[j]).__name__, str(labels[j]))), dtype=np.int64)
+    blocks = [block for h, table in enumerate(matched.tables) for block in _of_table(matched, h, table, systems)]
+    _refuse_single_clusters(matched, blocks)
+    return blocks
+
+
+def refuse_single_items(matched: Matched, blocks: list[Block]) -> None:
+    """An interval needs two items at least."""
+    single = [block for block in blocks if block.scores.n < 2]
+    if not single:
+        return
+    first, second = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
+    group = matched.names.group_label(single[0].group)
+    count = sum(len(block.place) for block in single)
+    more = f" (and so have {count - 1} more pairs)" if count > 1 else ""
+    raise PairingError(
+        f"{first!r} and {second!r} have a single item of {matched.names.key!r} in common{f' in {group}' if group else ''}{more}, from "
+        "which no error can be told. At least two are needed: leave such groups out, or name other pairs with pairs=."
+    )
+
+
+def _of_table(matched: Matched, h: int, table: Table, systems: IntArray) -> Iterator[Block]:
+    present = ~np.isnan(table.scores[:, systems])
+    if present.all():
+        if len(table.scores):
+            yield _block(matched, h, table, systems, np.arange(len(matched.pairs)), None)
+        return
+    # Systems that lack the same items go together.
+    patterns, pattern = np.unique(np.packbits(present, axis=0), axis=1, return_inverse=True)
+    pattern = pattern.ravel()
+    of_system = np.full(len(matched.systems), -1)
+    of_system[systems] = pattern
+    first, second = np.sort(of_system[matched.pairs], axis=1).T
+    for key in np.unique(first * patterns.shape[1] + second):
+        u, v = divmod(int(key), patterns.shape[1])
+        items = np.flatnonzero(present[:, pattern == u][:, 0] & present[:, pattern == v][:, 0])
+        if len(items):
+            members = systems[(pattern == u) | (pattern == v)]
+            yield _block(matched, h, table, members, np.flatnonzero((first == u) & (second == v)), items)
+
+
+def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: IntArray, items: IntArray | None) -> Block:
+    rows = table.scores if items is None else table.scores[items]
+    clusters, weights, codes = table.clusters, table.weights, table.items
+    if items is not None:
+        clusters = {some: ids[items] for some, ids in clusters.items()}
+        codes, weights = codes[items], None if weights is None else weights[items]
+    everyone = len(systems) == rows.shape[1] and (np.diff(systems) == 1).all()
+    rows = rows if everyone else np.take(rows, systems, axis=1)
+
+    def added_up(ids: IntArray | None) -> MatchedScores:
+        return MatchedScores.from_items(rows, ids, binary=matched.binary, bounded=matched.bounded, weights=weights)
+
+    crossed = {some: added_up(ids) for some, ids in clusters.items()} if matched.crossed else None
+    scores = added_up(clusters.get((0,))) if crossed is None else crossed[0,]
+    column = np.full(len(matched.systems), -1)
+    column[systems] = np.arange(len(systems))
+    a, b = column[matched.pairs[place]].T
+    gram = scores.gram() if matched.binary else None
+    return Block(
+        group=h, place=place, a=a, b=b, scores=scores, gram=gram, square=scores.squares(a, b, gram), items=codes,
+        crossed=crossed,
+    )  # fmt: skip
+
+
+def _refuse_single_clusters(matched: Matched, blocks: list[Block]) -> None:
+    for d, clustering in enumerate(matched.clusterings):
+        single = [block for block in blocks if len(block.margins[d].sums) == 1]
+        if single:
+            _refuse_single(matched, single, clustering.name, clustering.label(int(single[0].margins[d].cluster[0])))
+
+
+def _refuse_single(matched: Matched, single: list[Block], name: str, cluster: Any) -> None:
+    groups = list(dict.fromkeys(block.group for block in single))
+    first = f" ({cluster!r})" if len(groups) == 1 else ""
+    labels = [matched.names.group_label(h) for h in groups]
+    where = f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): " if labels[0] else ""
+    a, b = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
+    raise ClusterError(
+        f"{where}all items of {a!r} and {b!r} lie in a single cluster of {name!r}{first}, from which no error between "
+        "clusters can be told. At least two clusters are needed: use a finer clustering, leave such groups out, name "
+        "other pairs with pairs=, or leave out cluster= if the items really are independent."
+    )

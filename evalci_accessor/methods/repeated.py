@@ -1,0 +1,287 @@
+"""Repeated samples: values of the items, the interval over items, and the columns of the answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from evalci_accessor.exceptions import (
+    BootstrapWarning,
+    ClusterError,
+    PooledSamplesWarning,
+    SamplesError,
+    ScoreRangeError,
+    TooFewSamplesWarning,
+    examples,
+    warn,
+)
+from evalci_accessor.methods.rates import estimate
+from evalci_accessor.options import RateOptions, RepeatedOptions, TooFew
+from evalci_accessor.read import Answer, Read
+from evalci_accessor.read.ids import Codes
+from evalci_accessor.read.items import Items
+from evalci_accessor.read.samples import Clustering, Sample, coarsest, cross, refuse_many
+from evalci_accessor.read.scores import in_unit_interval
+from evalci_accessor.stats._results import RateResult
+from evalci_accessor.stats._validate import FloatArray, IntArray, check_option, check_resamples, tail
+from evalci_accessor.stats.averaged import AveragedPosterior
+from evalci_accessor.stats.bootstrap import seed_sequence
+from evalci_accessor.stats.clustered import lazy_posterior, rate
+from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.stats.icc import anova_variance
+from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.repeated import best_values, check_ks, few_words, passed_values
+from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
+from evalci_accessor.stats.totals import ClusterTotals
+
+REPEATED_COLUMNS = (
+    "measure", "estimate", "std_error", "ci_low", "ci_high", "simultaneous_low", "simultaneous_high", "df", "n_items", "n_omitted",
+    "n_samples_min", "n_samples_median", "n_samples_max", "item_share", "sample_share", "n_clusters", "cluster", "icc",
+    "design_effect", "n_eff", "method", "confidence_level",
+)  # fmt: skip
+
+_ROUNDING = 1e-12  # share of its parts below which a variance, a sum with signs, is none
+
+
+def over_k(read: Read[Items, Answer], k: Any, options: RepeatedOptions) -> Answer:
+    """What k samples of an item would score, as the accessor's methods of the measures' names."""
+    ks = check_ks(k)
+    read.write.refuse("k", *REPEATED_COLUMNS)
+    flat = np.atleast_1d(ks).ravel()
+    return read.write(repeated_columns(read.found, flat, options), {"k": {"k": flat}}, single=not ks.ndim)
+
+
+def repeated_columns(items: Items, ks: IntArray, repeated: RepeatedOptions) -> dict[str, Any]:
+    """The fixed columns of the answer, arrays of shape (H, K)."""
+    measure, too_few, options = repeated.measure, repeated.too_few, repeated.rate
+    check_option(too_few, TooFew, "too_few")
+    tail(options.confidence_level, options.alternative)
+    if measure != "best_of_k":
+        _refuse_graded(items, measure)
+    _refuse_few(items, ks, too_few)
+    held = items.n[:, None] >= ks
+    refuse_lone_items(items, held)
+    options = dataclasses.replace(options, rng=seed_sequence(options.rng))
+    if measure == "best_of_k":
+        value, variance = best_values(items.scores, items.n, ks)
+    else:
+        value, variance = passed_values(measure, items.sums.astype(np.int64), items.n, ks)
+    sample = sample_of(items, value, held, ks)
+    if items.pooled:
+        warn(items.pooled, PooledSamplesWarning)
+    _warn_few(items, held, ks)
+    crossed = None if sample.crossing is None else sample.crossing.totals
+    mo = moments(sample.totals) if crossed is None else crossed.moments
+    posterior = lazy_posterior(sample.totals, mo, crossed)
+    result = estimate(sample, options, posterior)
+    low, high = _band(sample, mo, result, options, posterior)
+    out: dict[str, Any] = {name: getattr(result, name) for name in REPEATED_COLUMNS if hasattr(result, name)}
+    out |= sample_counts(items, held) | _shares(items, held, variance, sample, mo)
+    out |= {
+        "measure": measure, "simultaneous_low": low, "simultaneous_high": high, "n_items": result.n,
+        "cluster": "" if sample.alone else sample.cluster,
+    }  # fmt: skip
+    return {name: out[name] for name in REPEATED_COLUMNS}
+
+
+def sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sample:
+    """Each item's value as one score, in a group for each group and k."""
+    names, n_k = items.names, len(ks)
+    shape = (names.n_groups, n_k)
+    item, column = np.nonzero(held)
+    scores = value[held]
+    low, high = (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
+    scores = np.clip(scores, low, high)  # but for rounding it is
+    rows: dict[str, Any] = {
+        "groups": items.groups[item] * n_k + column, "n_groups": names.n_groups * n_k,
+        "weights": None if items.weights is None else items.weights[item],
+        "bounded": in_unit_interval((low, high)), "binary": bool(((scores == 0) | (scores == 1)).all()),
+    }  # fmt: skip
+
+    def group_label(h: int) -> str:
+        group = names.group_label(h // n_k)
+        one = f"k={int(ks[h % n_k])}" if n_k > 1 else ""
+        return ", ".join(part for part in (group, one) if part)
+
+    def summed(one: Clustering, *, alone: bool = False) -> Sample:
+        totals = ClusterTotals.from_rows(scores, one.coded.codes, n_clusters=one.coded.size, **rows)
+        return Sample(
+            totals=dataclasses.replace(totals, shape=shape), cluster=one.name,
+            cluster_label=one.label, group_label=group_label,
+            n_missing=np.zeros(shape[0] * n_k, dtype=np.int64), n_lost=0, score_range=(low, high), sentinel=items.sentinel,
+            alone=alone,
+        )  # fmt: skip
+
+    if not items.clusterings:
+        return summed(Clustering(name=names.key, coded=Codes(codes=item, size=len(items.n), label=items.label)), alone=True)
+    every = [one.take(item) for one in items.clusterings]
+    counted = coarsest(every, warns=True) if len(every) > 1 else [0]
+    samples = [summed(every[d]) for d in counted]
+    if len(samples) == 1:
+        return samples[0]
+    refuse_many([every[d].name for d in counted])
+    margins = [one.totals for one in samples]
+    crossed = Crossed.from_rows(scores, [every[d].coded.codes for d in counted], margins=margins, **rows)
+    return cross(samples, crossed.shaped(shape))
+
+
+def _band(
+    sample: Sample, mo: Moments, result: RateResult, options: RateOptions, posterior: Callable[[], AveragedPosterior]
+) -> tuple[FloatArray, FloatArray]:
+    """Limits that hold for all k of a group at once: sup-t over the items' or clusters' influences."""
+    t, (n_groups, n_k) = sample.totals, sample.totals.shape
+    crossed = None if sample.crossing is None else sample.crossing.totals
+    if n_k < 2:
+        return result.ci_low, result.ci_high
+    n_draws, seed = check_resamples(options.n_resamples), seed_sequence(options.rng)
+    outside = tail(options.confidence_level, options.alternative)
+    df = (satterthwaite_df(t, mo, "cr2") if crossed is None else crossed.df("cr2")).reshape(n_groups, n_k)
+    parts: dict[tuple[int, ...], tuple[ClusterTotals, Moments]] = {(0,): (t, mo)} if crossed is None else crossed.parts
+    levels = np.array(
+        [simultaneous_outside([_block(parts, g, df[g])], 2 * outside, n_draws=n_draws, seed=seed) for g in range(n_groups)]
+    )
+    ask: dict[str, Any] = {"method": options.method, "df": options.df, "alternative": options.alternative}
+    if not result.method.startswith("bootstrap"):
+        together = rate(t, mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k), **ask)
+        return together.ci_low, together.ci_high
+    low, high = result.ci_low.copy(), result.ci_high.copy()
+    sides = 2 if options.alternative == "two-sided" else 1
+    for g, level in enumerate(levels.tolist()):
+        some = (g * n_k, (g + 1) * n_k)
+        one = rate(
+            t.some(*some), crossed=None if crossed is None else crossed.some(*some), confidence_level=1 - sides * level,
+            n_resamples=n_draws, rng=seed, **ask,
+        )  # fmt: skip
+        low[g], high[g] = one.ci_low, one.ci_high
+    least = float(levels.min(initial=1.0))
+    if least * (n_draws + 1) < 1:
+        warn(
+            f"n_resamples={n_draws} cannot tell limits that hold for all k at once; at least "
+            f"n_resamples={int(np.ceil(1 / least))} are needed. The default method draws nothing for its limits.",
+            BootstrapWarning,
+        )
+    return low, high
+
+
+def _block(parts: Mapping[tuple[int, ...], tuple[ClusterTotals, Moments]], g: int, df: FloatArray) -> Block:
+    """The estimates of all k of a group, which share items and clusters; of crossed clusterings only the covariance is known."""
+    n_k = len(df)
+    contrasts = np.stack([np.arange(n_k), np.full(n_k, -1)], axis=1)
+    influences = {}
+    for some, (t, mo) in parts.items():
+        part = slice(int(t.offsets[g * n_k]), int(t.offsets[(g + 1) * n_k]))
+        clusters, row = np.unique(t.cluster[part], return_inverse=True)
+        influences[some] = np.zeros((len(clusters), n_k))
+        influences[some][row.reshape(-1), t.group[part] - g * n_k] = mo.r[part]
+    if len(influences) == 1:
+        return Block(influence=influences[0,], contrasts=contrasts, df=df)
+    parts_of = [(-((-1) ** len(some)), own.T @ own) for some, own in influences.items()]
+    covariance = np.sum([sign * part for sign, part in parts_of], axis=0)
+    scale = np.sum([np.diag(part) for _, part in parts_of], axis=0)
+    if (np.diag(covariance) <= _ROUNDING * scale).any():  # no covariance, as it can be with few clusters
+        covariance = np.eye(n_k)
+    return Block.from_covariance(covariance, contrasts, df)
+
+
+def sample_counts(items: Items, held: Any) -> dict[str, Any]:
+    """How many items were left out for each k, and how many samples the others have."""
+    n_groups, n_k = items.names.n_groups, held.shape[1]
+    out: dict[str, Any] = {
+        name: np.full((n_groups, n_k), np.nan) for name in ("n_samples_min", "n_samples_median", "n_samples_max")
+    }
+    out["n_omitted"] = np.zeros((n_groups, n_k), dtype=np.int64)
+    ends = items.ends
+    for g in range(n_groups):
+        part = slice(int(ends[g]), int(ends[g + 1]))
+        for j in range(n_k):
+            n = items.n[part][held[part, j]]
+            out["n_omitted"][g, j] = (part.stop - part.start) - len(n)
+            if len(n):
+                for name, value in zip(("min", "median", "max"), (n.min(), np.median(n), n.max()), strict=True):
+                    out[f"n_samples_{name}"][g, j] = value
+    return out
+
+
+def _shares(items: Items, held: Any, variance: FloatArray, sample: Sample, mo: Moments) -> dict[str, FloatArray]:
+    """How much of the variance of the estimate is due to which items there are, and how much to their samples."""
+    t = sample.totals
+    sampled, weights = np.zeros(t.shape), np.ones(len(items.n)) if items.weights is None else items.weights
+    np.add.at(sampled, items.groups, np.where(held, variance, 0.0) * weights[:, None] ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if sample.crossing is None:
+            nested = anova_variance(t, mo)
+            every = np.where(np.isnan(nested), cr_variance(t, mo, "cr1"), nested)
+        else:
+            every = sample.crossing.totals.variance("cr1")
+        total = every.reshape(t.shape)
+        share = np.clip(sampled / t.sum(t.m).reshape(t.shape) ** 2 / np.where(total > 0, total, np.nan), 0.0, 1.0)
+    return {"item_share": 1 - share, "sample_share": share}
+
+
+def _refuse_graded(items: Items, measure: str) -> None:
+    odd = items.scores[(items.scores != 0) & (items.scores != 1)]
+    if not odd.size:
+        return
+    shown = examples(f"{value:g}" for value in np.unique(odd)[:6])
+    mark = "" if items.sentinel is None else (
+        f" Where {items.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, first."
+    )  # fmt: skip
+    raise ScoreRangeError(
+        f"{measure} counts the samples that pass, so scores in {items.names.score!r} must be 0 or 1; {odd.size} of "
+        f"{items.scores.size} are neither, such as {shown}. best_of_k takes scores on any scale; or turn these into passes first, "
+        f"as with >= a threshold.{mark}"
+    )
+
+
+def _refuse_few(items: Items, ks: IntArray, too_few: TooFew) -> None:
+    k, names = int(ks.max()), items.names
+    if k > 1 and len(items.n) and (items.n == 1).all():
+        same = "" if names.sample is None else f", and {names.sample!r} tells none apart"
+        where = "Is the number of the sample part of item= or by=?"
+        if names.entries == "cells":
+            kept = " and ".join(map(repr, names.kept)) or "no dims"
+            where = f"Kept are {kept}: if samples lie along one, name it with sample=."
+        raise SamplesError(
+            f"k={k} needs at least {k} samples of an item, and each of the {len(items.n)} items of {names.key!r} has "
+            f"one{same}. What {k} samples of an item would give cannot be told from one each, nor from a power of the mean "
+            f"score, since items differ. {where} Else draw more samples, or ask for k=1."
+        )
+    if too_few == "raise" and (items.n < k).any():
+        least = int(items.n.min())
+        raise SamplesError(
+            few_words(items.n, k, items.words, f" (of {names.key!r})")
+            + f" Ask for k of at most {least}; or leave such items out with too_few='omit', which moves the estimate if they are "
+            "harder or easier than others."
+        )
+
+
+def refuse_lone_items(items: Items, held: Any) -> None:
+    """A single item, of which nobody named a cluster."""
+    if items.clusterings:
+        return
+    counts = np.zeros((items.names.n_groups, held.shape[1]), dtype=np.int64)
+    np.add.at(counts, items.groups, held)
+    lone = np.flatnonzero((counts == 1).any(axis=1))
+    if len(lone):
+        which = examples((w for h in lone.tolist() if (w := items.names.group_label(h))), between="; ")
+        raise ClusterError(
+            f"There is a single item of {items.names.key!r} with samples enough{f' in {which}' if which else ''}, from which no "
+            "error over items can be told. At least two are needed; for one item as it is, proportion_ci takes its samples as "
+            "independent."
+        )
+
+
+def _warn_few(items: Items, held: Any, ks: IntArray) -> None:
+    left = (~held).sum(axis=0)
+    short = np.flatnonzero(left).tolist()
+    if short:
+        shown = examples(short, words=lambda j: f"{left[j]} of {len(held)} at k={ks[j]}")
+        some = examples(np.flatnonzero(~held[:, short[-1]]).tolist(), words=lambda i: f"{items.words(i)} has {items.n[i]}")
+        warn(
+            f"Items with fewer than k samples were left out: {shown} ({some}). If they are harder or easier than others, the "
+            "estimate is off, and the rows of different k are over different items.",
+            TooFewSamplesWarning,
+        )

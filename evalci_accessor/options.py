@@ -1,0 +1,231 @@
+"""The options of every method: what they may be, and the records in which an accessor passes them on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from types import EllipsisType
+from typing import Any, Literal, TypeAlias
+
+Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
+NanPolicy: TypeAlias = Literal["raise", "omit"]
+ProportionMethod: TypeAlias = Literal["wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
+NaiveMethod: TypeAlias = Literal["auto", "wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
+ClusterMethod: TypeAlias = Literal[
+    "auto",
+    "icc_averaged",
+    "cr0",
+    "cr1",
+    "cr2",
+    "cr3",
+    "wald",
+    "wilson",
+    "logit",
+    "clopper_pearson",
+    "korn_graubard",
+    "bootstrap_percentile",
+    "bootstrap_bca",
+    "bootstrap_t",
+    "bootstrap_exact",
+    "bootstrap_pigeonhole",
+]
+DegreesOfFreedom: TypeAlias = Literal["auto", "clusters", "satterthwaite"]
+IccMethod: TypeAlias = Literal["anova", "fleiss_cuzick", "pairwise", "posterior"]
+PairTestMethod: TypeAlias = Literal[
+    "auto",
+    "exact",
+    "midp",
+    "asymptotic",
+    "corrected",
+    "icc_averaged",
+    "obuchowski",
+    "durkalski",
+    "yang",
+    "eliasziw",
+    "sign_flip",
+]
+DiffMethod: TypeAlias = Literal[
+    "auto",
+    "icc_averaged",
+    "tango",
+    "newcombe",
+    "bonett_price",
+    "agresti_min",
+    "cr0",
+    "cr1",
+    "cr2",
+    "cr3",
+    "bootstrap_percentile",
+    "bootstrap_pigeonhole",
+]
+PlanMethod: TypeAlias = Literal["auto", "icc_averaged", "tango", "cr2"]
+CompareTest: TypeAlias = Literal["auto", "exact", "midp", "interval"]
+Claim: TypeAlias = Literal["superiority", "noninferiority", "equivalence"]
+Correction: TypeAlias = Literal["bonferroni", "holm", "hochberg", "bh", "by", "none"]
+Unmatched: TypeAlias = Literal["raise", "drop"]
+TooFew: TypeAlias = Literal["raise", "omit"]
+Labels: TypeAlias = Hashable | Sequence[Hashable]
+RepeatedMeasure: TypeAlias = Literal["pass_at_k", "pass_hat_k", "best_of_k"]
+SimulatedMethod: TypeAlias = Literal[
+    ClusterMethod, "naive_wilson", "naive_wald", "naive_clopper_pearson", "naive_jeffreys", "naive_agresti_coull"
+]
+ClusterShape: TypeAlias = Literal["beta_binomial", "all_or_nothing", "logit_normal"]
+PlanAxis: TypeAlias = Literal["n_clusters", "n_items", "items_per_cluster", "n_samples"]
+Name: TypeAlias = Any  # a label, or an array (Series, DataArray) of values
+Names: TypeAlias = Any  # one of these, or a list of them
+Dims: TypeAlias = str | Iterable[Hashable] | EllipsisType | None
+PairList: TypeAlias = Sequence[tuple[Hashable, Hashable]]
+Numbers: TypeAlias = float | Sequence[float]
+Counts: TypeAlias = int | Sequence[int]
+Ks: TypeAlias = int | Sequence[int]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Roles:
+    """What the caller named: the part that each column, level, coordinate, dim or array plays."""
+
+    score: Any = "score"
+    by: Any = None
+    dim: Dims = None
+    weights: Any = None
+    cluster: Any = None
+    item: Any = None
+    factor: Any = None
+    sample: Any = None
+    nan_policy: NanPolicy = "raise"
+    nested: bool = False
+    baseline: Any = None
+    pairs: Any = None
+    unmatched: Unmatched = "raise"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RateOptions:
+    """The options of an interval of a rate or mean."""
+
+    method: Any = "auto"
+    df: DegreesOfFreedom = "auto"
+    alternative: Alternative = "two-sided"
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    rng: object = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class IccOptions:
+    """The options of `design_effect`."""
+
+    icc_method: IccMethod = "anova"
+    confidence_level: float = 0.95
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RepeatedOptions:
+    """The options of `pass_at_k` and its kin."""
+
+    measure: RepeatedMeasure
+    too_few: TooFew
+    rate: RateOptions
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SplitOptions:
+    """The options of `variance_components`."""
+
+    costs: Mapping[str, float] | None
+    confidence_level: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TestOptions:
+    """The options of `mcnemar`."""
+
+    method: PairTestMethod
+    alternative: Alternative
+    n_resamples: int
+    rng: object
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DiffOptions:
+    """The options of `diff_ci`."""
+
+    method: DiffMethod = "auto"
+    alternative: Alternative = "two-sided"
+    margin: float | None = None
+    claim: Claim | None = None
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    rng: object = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CompareOptions:
+    """The options of `compare`; ``within`` is its ``correction_within``."""
+
+    method: DiffMethod = "auto"
+    correction: Correction = "holm"
+    within: Any = None
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    rng: object = None
+    test: CompareTest = "auto"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlanGrid:
+    """What is planned: goals and designs, each a number, or a list of numbers for a grid."""
+
+    half_width: Any = None
+    difference: Any = None
+    margin: Any = None
+    power: Any = None
+    n_clusters: Any = None
+    items_per_cluster: Any = None
+    n_samples: Any = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlanOptions:
+    """The options of the planning methods."""
+
+    method: ClusterMethod | PlanMethod
+    confidence_level: float
+    claim: Claim | None = None
+    alternative: Alternative = "two-sided"
+    n_sims: int = 100
+    rng: object = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CrosscheckOptions:
+    """The options of `crosscheck`."""
+
+    against: Any
+    contrast: Any
+    confidence_level: float
+    tolerance: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReportOptions:
+    """The options of `report`: those of the methods that it calls."""
+
+    method: ClusterMethod
+    diff_method: DiffMethod
+    correction: Correction
+    margin: float | None
+    claim: Claim | None
+    confidence_level: float
+    n_resamples: int
+    rng: object
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Wording:
+    """How a report speaks."""
+
+    nouns: tuple[str, str] | None
+    percent: bool | None
+    title: str | None
+    not_covered: Mapping[str, str] | None

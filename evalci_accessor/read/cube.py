@@ -1,0 +1,863 @@
+"""A cube of scores: cells to samples, matched systems and items, and answers as Datasets."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from evalci_accessor.exceptions import (
+    AmbiguousNameError,
+    DimensionError,
+    MissingClusterError,
+    PairingError,
+    examples,
+    plain,
+)
+from evalci_accessor.options import Roles, Unmatched
+from evalci_accessor.read import Axes, Clusterings, Order, Read, Reader, Writer
+from evalci_accessor.read.candidates import usable
+from evalci_accessor.read.dims import (
+    Cube,
+    DimNames,
+    Named,
+    Parts,
+    clusterings_of,
+    dims_of_repeats,
+    find,
+    item_parts,
+    lookups,
+    pair_parts,
+    reduced_dims,
+    score_of,
+)
+from evalci_accessor.read.ids import Codes, by_appearance, encode, encode_ids, item_key, join_key
+from evalci_accessor.read.items import Items, gather
+from evalci_accessor.read.matched import Grid, Matched, assemble, find_sentinel, match
+from evalci_accessor.read.names import choose_pairs, taking_part
+from evalci_accessor.read.pooled import ids_or_settings
+from evalci_accessor.read.rows import Names, Pairing, Rows, Samples
+from evalci_accessor.read.samples import Clustering, Sample, Scores
+from evalci_accessor.read.samples import Rows as SampleRows
+from evalci_accessor.read.scores import (
+    checked_weights,
+    in_unit_interval,
+    refuse_unequal,
+    refuse_weightless,
+    screen,
+    sentinel_of,
+    to_float,
+    unequal,
+    weights_to_float,
+)
+from evalci_accessor.read.tidy import FrameWriter
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
+from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.stats.totals import ClusterTotals
+
+_BLOCK = 2**20  # cells added up at a time
+
+
+def _product(sizes: Iterable[int]) -> int:
+    return int(np.prod(list(sizes), dtype=np.int64))
+
+
+def describe(score: xr.DataArray, dims: tuple[Hashable, ...], shape: tuple[int, ...], position: int) -> str:
+    """Labels of a flat position along some dims."""
+    index = np.unravel_index(position, shape) if shape else ()
+    parts = []
+    for dim, i in zip(dims, index, strict=True):
+        value = score.indexes[dim][int(i)] if dim in score.indexes else int(i)
+        parts.append(f"{dim}={plain(value)!r}")
+    return ", ".join(parts)
+
+
+def _loaded(variable: xr.Variable) -> np.ndarray:
+    """The values in memory; a lazy variable of the caller's stays lazy."""
+    return np.asarray(variable.data)
+
+
+def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
+    """The values along all of some dims, repeated along those that the array lacks."""
+    foreign = [dim for dim in array.dims if dim not in sizes]
+    if foreign:
+        raise DimensionError(
+            f"{role} {name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
+            f"{examples(map(repr, sizes))}."
+        )
+    loaded = xr.DataArray(_loaded(array.variable), dims=array.dims)
+    absent = {dim: size for dim, size in sizes.items() if dim not in array.dims}
+    return np.asarray(loaded.expand_dims(absent).transpose(*sizes).data)
+
+
+def ids_of(array: xr.DataArray) -> Any:
+    """Ids in one dimension, through the index where there is one, since that keeps categories and extension types."""
+    if array.ndim == 1 and array.dims[0] == array.name and array.name in array.indexes:
+        index = array.indexes[array.name]
+        return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index  # of which an id is a tuple
+    data = array.variable.data
+    if isinstance(data, np.ndarray) or hasattr(data, "compute"):
+        return _loaded(array.variable).ravel()
+    inner = getattr(data, "array", data)  # an extension array in xarray's wrapper
+    return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
+
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellClustering(Clustering):
+    """A clustering of cells, of which ``repeats`` in a row are of one item: it does not vary along the last dims."""
+
+    repeats: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cells(Scores):
+    """Checked scores with the kept dims first, flattened to (H, N).
+
+    Parameters
+    ----------
+    score : DataArray
+        The scores as they came, for their dims, sizes and labels.
+    values : ndarray, shape (H, N)
+        Numbers or booleans, nan where missing.
+    keep : ndarray of bool, shape (H, N), or None
+        Cells that count: those with a score and a weight above 0; None for all.
+    missing : ndarray of bool, shape (H, N), or None
+        Cells without a score; None if there are none.
+    weights : ndarray of float, shape (H, N), or None
+    kept, reduced : tuple
+        Dims that stay, and dims that are reduced.
+    score_range : tuple of float
+    binary : bool
+    """
+
+    score: xr.DataArray
+    values: np.ndarray
+    keep: BoolArray | None
+    missing: BoolArray | None
+    weights: np.ndarray | None
+    kept: DimNames
+    reduced: DimNames
+    score_range: tuple[float, float]
+    binary: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the answer."""
+        return tuple(self.score.sizes[dim] for dim in self.kept)
+
+    def sizes(self, dims: Iterable[Hashable]) -> dict[Hashable, int]:
+        """Sizes of some dims."""
+        return {dim: self.score.sizes[dim] for dim in dims}
+
+    def group_label(self, h: int) -> str:
+        """Words for a cell of the answer, as ``model='A', prompt='p1'``."""
+        return describe(self.score, self.kept, self.shape, h)
+
+    def clustering(self, cluster: Named, *, lookalikes: bool = True) -> Clustering:
+        """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
+        coded = encode(ids_of(cluster.array), cluster.name, lookalikes=lookalikes)
+        coded = dataclasses.replace(coded, codes=self._codes(cluster, coded.codes))
+        repeats = 1
+        for dim in reversed(self.reduced):
+            if dim in cluster.array.dims:
+                break
+            repeats *= self.score.sizes[dim]
+        return CellClustering(name=cluster.name, coded=coded, repeats=repeats)
+
+    def _codes(self, cluster: Named, codes: IntArray) -> IntArray:
+        array = cluster.array
+        varying = [dim for dim in self.kept if dim in array.dims]
+        dims = (*self.kept, *self.reduced) if varying else self.reduced
+        coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
+        spread = spread_over(coded, self.sizes(dims), cluster.name, "cluster")
+        flat = np.ascontiguousarray(spread).reshape(len(self.values) if varying else 1, self.values.shape[1])
+        lacking = flat < 0
+        if lacking.any() and self.keep is not None:
+            lacking = lacking & self.keep
+        if lacking.any():
+            at = np.flatnonzero(codes < 0)
+            shown = examples(describe(array, array.dims, array.shape, int(i)) for i in at)
+            raise MissingClusterError(
+                f"{len(at)} of {codes.size} entries of {cluster.name!r} are missing, at {shown}. They are neither one "
+                "cluster nor none. Leave them out knowingly with .where(...).dropna or .isel, or give each an id of its "
+                "own if they share nothing."
+            )
+        return flat
+
+    def each(self) -> Clustering:
+        """Each cell in a cluster of its own."""
+        own = np.arange(self.values.shape[1])[None]
+        return Clustering(name="cell", coded=Codes(codes=own, size=own.shape[1], label=int))
+
+    def counted(self, codes: IntArray) -> IntArray:
+        """Codes of the cells that count, one after the other."""
+        spread = np.broadcast_to(codes, self.values.shape)
+        return np.ascontiguousarray(spread).ravel() if self.keep is None else spread[self.keep]
+
+    def flat(self, one: Clustering) -> IntArray:
+        """Codes of all cells, one after the other."""
+        return np.broadcast_to(one.coded.codes, self.values.shape).ravel()
+
+    def summed(self, clustering: Clustering | None) -> Sample:
+        """Totals by one clustering; without one each cell of the answer is a cluster."""
+        n_groups, n_cells = self.values.shape
+        alone = Codes(codes=np.zeros((1, n_cells), dtype=np.int64), size=1, label=int)
+        coded = alone if clustering is None else clustering.coded
+        codes = coded.codes
+        if self.binary and self.keep is None and self.weights is None and len(codes) == 1 and n_cells:
+            repeats = clustering.repeats if isinstance(clustering, CellClustering) else 1
+            totals = self._even_totals(codes[0, ::repeats], coded.size, repeats)
+        else:
+            totals = self._uneven_totals(codes, coded.size)
+        gone = np.zeros(n_groups, dtype=np.int64) if self.missing is None else self.missing.sum(axis=1)
+        n_lost = 0
+        if self.missing is not None and gone.any():
+            missing = np.broadcast_to(codes, self.values.shape)[self.missing]
+            n_lost = len(np.setdiff1d(missing[missing >= 0], totals.cluster))
+        bounded, values = in_unit_interval(self.score_range), self.values
+        return Sample(
+            totals=totals,
+            cluster=None if clustering is None else clustering.name,
+            cluster_label=lambda c: plain(coded.label(c)),
+            group_label=self.group_label,
+            n_missing=gone,
+            n_lost=n_lost,
+            hint=self._hint(),
+            score_range=self.score_range,
+            sentinel=None if bounded else sentinel_of(values if self.keep is None else values[self.keep]),
+        )
+
+    def _hint(self) -> str:
+        """What to do if the scores of a cluster lie along a dim that was kept."""
+        if not self.kept:
+            return ""
+        both = ", ".join(map(repr, (*self.reduced, self.kept[-1])))
+        return f" If its scores lie along a dim that was kept, reduce that too, as with dim=({both})."
+
+    def _even_totals(self, codes: IntArray, size: int, repeats: int) -> ClusterTotals:
+        """Totals of 0/1 scores where every cell of the answer has the same clusters: the sizes are counted once."""
+        n_groups, n_items = len(self.values), len(codes)
+        sizes = np.bincount(codes, minlength=size) * repeats
+        held = np.flatnonzero(sizes)
+        step = min(max(_BLOCK // (n_items * repeats), 1), max(n_groups, 1))
+        keys = (np.arange(step)[:, None] * size + codes).ravel()
+        sums = np.empty((n_groups, len(held)))
+        values = self.values.view(np.uint8) if self.values.dtype.kind == "b" else self.values
+        for start in range(0, n_groups, step):
+            block = values[start : start + step].reshape(-1, repeats)
+            # A short axis is summed faster by einsum than by sum.
+            passes = block[:, 0] if repeats == 1 else np.einsum("ij->i", block, dtype=np.float64, casting="unsafe")
+            count = np.bincount(keys[: len(passes)], weights=passes, minlength=(len(passes) // n_items) * size)
+            sums[start : start + step] = count.reshape(-1, size)[:, held]
+        whole = np.tile(sizes[held], n_groups)
+        m, s = whole.astype(np.float64), sums.ravel()
+        return ClusterTotals(
+            shape=self.shape, offsets=np.arange(n_groups + 1) * len(held), cluster=np.tile(held, n_groups), n=whole,
+            m=m, s=s, ss=s, q=m, bounded=True, weighted=False,
+        )  # fmt: skip
+
+    def _uneven_totals(self, codes: IntArray, size: int) -> ClusterTotals:
+        """Totals in general, by blocks of cells of the answer."""
+        n_groups, n_cells = self.values.shape
+        step = max(_BLOCK // max(n_cells, 1), 1)
+        everywhere = np.broadcast_to(codes, self.values.shape)
+        starts = range(0, max(n_groups, 1), step)
+        parts = [self._block(slice(start, start + step), everywhere[start : start + step], size) for start in starts]
+        return ClusterTotals.concat(parts, self.shape)
+
+    def _block(self, rows: slice, codes: IntArray, size: int) -> ClusterTotals:
+        """Totals of some cells of the answer."""
+        values = self.values[rows]
+        keep = None if self.keep is None else self.keep[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        groups = np.broadcast_to(np.arange(len(values))[:, None], values.shape)
+
+        def flat(array: np.ndarray) -> np.ndarray:
+            return array.ravel() if keep is None else array[keep]
+
+        return ClusterTotals.from_rows(
+            flat(values).astype(np.float64, copy=False),
+            flat(codes),
+            n_clusters=size,
+            groups=flat(groups),
+            n_groups=len(values),
+            weights=None if weights is None else flat(weights),
+            bounded=in_unit_interval(self.score_range),
+            binary=self.binary,
+        )
+
+    def crossed(self, clusterings: list[Clustering], margins: list[ClusterTotals]) -> Crossed:
+        """Totals of the intersections of several clusterings."""
+        crossed = Crossed.from_rows(
+            self.counted(self.values).astype(np.float64),
+            [self.counted(one.coded.codes) for one in clusterings],
+            groups=self.counted(np.arange(len(self.values))[:, None]),
+            n_groups=len(self.values),
+            weights=None if self.weights is None else self.counted(self.weights),
+            bounded=in_unit_interval(self.score_range),
+            binary=self.binary,
+            margins=margins,
+        )
+        return crossed.shaped(self.shape)
+
+    def rows(self, clusterings: list[Clustering], h: int) -> SampleRows:
+        """Scores, clusters and weights of a group, one by one."""
+        keep = slice(None) if self.keep is None else self.keep[h]
+        codes = [np.broadcast_to(one.coded.codes, self.values.shape)[h][keep] for one in clusterings]
+        weights = None if self.weights is None else self.weights[h][keep]
+        return self.values[h].astype(np.float64)[keep], codes, weights
+
+
+def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_policy: Any) -> Cells:
+    """Check the scores and weights and bring the kept dims to the front."""
+    array = score.array
+    kept = tuple(dim for dim in array.dims if dim not in reduced)
+    sizes = {dim: array.sizes[dim] for dim in (*kept, *reduced)}
+    n_groups, n_cells = (_product(sizes[dim] for dim in dims) for dims in (kept, reduced))
+    values = _loaded(array.variable.transpose(*sizes))
+    if values.dtype.kind not in "biuf":
+        values = to_float(values.ravel(), score.name)
+    values = values.reshape(n_groups, n_cells)
+
+    def where(position: int) -> str:
+        return describe(array, tuple(sizes), tuple(sizes.values()), position)
+
+    weight: np.ndarray | None = None
+    if weights is not None:
+        spread = np.ascontiguousarray(spread_over(weights.array, sizes, weights.name, "weights")).ravel()
+        weight = checked_weights(weights_to_float(spread, weights.name), weights.name, where).reshape(values.shape)
+        totals = np.where(n_cells > 0, weight.sum(axis=1), np.nan)
+        refuse_weightless(totals, lambda h: describe(array, kept, tuple(sizes[d] for d in kept), h))
+    absent = None if weight is None else (weight == 0).ravel()  # as if the cell were not there, whatever its score
+    # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
+    floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
+    keep, missing = screen(floats, absent, score.name, nan_policy, where)
+    used = values if keep is None else values.ravel()[keep]
+    return Cells(
+        score=array,
+        values=values,
+        keep=None if keep is None else keep.reshape(values.shape),
+        missing=None if missing is None else missing.reshape(values.shape),
+        weights=weight,
+        kept=kept,
+        reduced=reduced,
+        score_range=(float(used.min()), float(used.max())) if used.size else (np.nan, np.nan),
+        binary=values.dtype.kind == "b" or not used.size or bool(((used == 0) | (used == 1)).all()),
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CubeWriter(Writer[xr.Dataset]):
+    """Answers as Datasets over the dims that stay and the axes, with the coordinates along the dims that stay."""
+
+    score: xr.DataArray
+    kept: DimNames
+    systems: Any = None
+    factor: str = ""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the dims that stay."""
+        return tuple(self.score.sizes[d] for d in self.kept)
+
+    @property
+    def keys(self) -> dict[Any, IntArray]:
+        """The place of each group along each dim that stays."""
+        at = np.unravel_index(np.arange(_product(self.shape)), self.shape) if self.shape else ()
+        return {dim: np.asarray(codes, dtype=np.int64) for dim, codes in zip(self.kept, at, strict=True)}
+
+    @property
+    def _coords(self) -> list[Hashable]:
+        """Coordinates along the dims that stay."""
+        return [name for name, coord in self.score.coords.items() if set(coord.dims) <= set(self.kept)]
+
+    def refuse(self, *names: str) -> None:
+        """Refuse dims and coordinates that stay, and the names of the two systems, called like a part of the answer."""
+        own = ["pair", *(f"{self.factor}_{side}" for side in "ab")] if self.factor else []
+        clash = next((name for name in own if name in names), None)
+        if clash is not None:
+            raise AmbiguousNameError(
+                f"{clash!r} would stand twice in the result, whose own variables are {', '.join(names)}. Rename the factor "
+                f"first, as with .rename({{{self.factor!r}: {self.factor + '_'!r}}})."
+            )
+        taken = [*own, *names]
+        clash = next((str(name) for name in (*self._coords, *self.kept) if name in taken), None)
+        if clash is not None:
+            raise AmbiguousNameError(
+                f"{clash!r} would stand twice in the result, whose own variables and dims are "
+                f"{examples(taken, len(taken))}. Rename it first, as with .rename({{{clash!r}: {clash + '_'!r}}})."
+            )
+
+    def __call__(
+        self, columns: dict[str, Any], axes: Axes | None = None, order: Order | None = None, *, single: bool = False
+    ) -> xr.Dataset:
+        """Variables over the kept dims and the axes."""
+        coords = {dim: {name: np.asarray(labels) for name, labels in one.items()} for dim, one in (axes or {}).items()}
+        sizes = [len(next(iter(one.values()))) for one in coords.values()]
+        size = _product([*self.shape, *sizes])
+        labelled = {name for one in coords.values() for name in one}
+
+        def variable(value: Any) -> Any:
+            if not isinstance(value, np.ndarray) or not value.ndim:
+                return (), value
+            if sizes and value.ndim == 1:
+                return list(coords)[-1], value
+            if value.size < size and sizes and value.shape[-1] == 1:
+                return (*self.kept, *list(coords)[:-1]), value.reshape(*self.shape, *sizes[:-1])
+            return (*self.kept, *coords), value.reshape(*self.shape, *sizes)
+
+        answer = self.score.coords.to_dataset()[self._coords]
+        answer = answer.assign_coords({name: (dim, labels) for dim, one in coords.items() for name, labels in one.items()})
+        answer = answer.assign({name: variable(value) for name, value in columns.items() if name not in labelled})
+        if order is not None:
+            answer = answer.isel({next(iter(coords)): order.along})
+        return answer.isel({next(iter(coords)): 0}) if single else answer
+
+
+class CubeReader(Reader[Any]):
+    """Reads a Dataset, or a DataArray of scores.
+
+    With ``keys`` answers are frames with a row a cell of the answer; they hold what is called otherwise than its dim.
+    """
+
+    needs_item = False
+
+    def __init__(self, data: Cube, keys: dict[Hashable, Named] | None = None) -> None:
+        self.data, self.keys = data, keys
+
+    def _write(self, score: xr.DataArray, kept: DimNames, systems: Any = None, factor: str = "") -> Writer[Any]:
+        write = CubeWriter(score=score, kept=kept, systems=systems, factor=factor)
+        if self.keys is None:
+            return write
+        values: dict[Hashable, pd.Series] = {}
+        for dim, places in write.keys.items():
+            named = self.keys.get(dim, Named(score[dim], dim))
+            values[named.name] = pd.Series(named.array.to_numpy()[places])
+        labels = None if systems is None else pd.Series(systems)
+        return FrameWriter(values=values, n_groups=_product(write.shape), systems=labels, factor=factor)
+
+    def _weights(self, roles: Roles) -> Named | None:
+        return None if roles.weights is None else find(self.data, roles.weights, "weights")
+
+    def _cells(self, roles: Roles, clusters: list[Named] | None) -> Cells:
+        """The cells, with the dims of the clusters before the other dims that are reduced."""
+        score = score_of(self.data, roles.score)
+        along = None if clusters is None else [d for one in clusters for d in one.dims]
+        reduced = reduced_dims(self.data, score.array, roles, along)
+        # What repeats within an item lies together.
+        reduced = tuple(sorted(reduced, key=lambda d: d not in (along or ())))
+        return read_cells(score, reduced, self._weights(roles), roles.nan_policy)
+
+    def scores(self, roles: Roles) -> Read[Sample, Any]:
+        """Scores that stand for themselves; weighted ones each in a cluster of their own."""
+        cells = self._cells(roles, None)
+        sample = cells.summed(None if roles.weights is None else cells.each())
+        return Read(found=sample, write=self._write(cells.score, cells.kept))
+
+    def each(self, roles: Roles) -> Read[Sample, Any]:
+        """Scores, each in a cluster of its own."""
+        cells = self._cells(roles, None)
+        sample = dataclasses.replace(cells.summed(cells.each()), alone=True)
+        return Read(found=sample, write=self._write(cells.score, cells.kept))
+
+    def clustered(self, roles: Roles) -> Read[Sample, Any]:
+        """Scores in clusters."""
+        clusters = clusterings_of(self.data, roles.cluster, roles.score)
+        cells = self._cells(roles, clusters)
+        sample = cells.added_up([cells.clustering(one) for one in clusters])
+        return Read(found=sample, write=self._write(cells.score, cells.kept))
+
+    def clusterings(self, roles: Roles) -> Read[Clusterings, Any]:
+        """Scores by each clustering that is named, or by all coordinates that could be one."""
+        score, named = score_of(self.data, roles.score), roles.cluster is not None
+        if named:
+            clusters = clusterings_of(self.data, roles.cluster, roles.score)
+            cells = self._cells(roles, clusters)
+        else:
+            free = roles.dim is None and roles.by is None
+            default = dims_of_repeats(self.data, score) if free else None
+            reduced = reduced_dims(self.data, score.array, roles, default)
+            cells = read_cells(score, reduced, self._weights(roles), roles.nan_policy)
+            clusters = self._candidates(cells, roles, score.name)
+        coded = [cells.clustering(one) for one in clusters]
+        samples = [cells.summed(one) for one in coded]
+        if named and len(samples) > 1:
+            samples = [*cells.together(coded), *samples]
+        found = Clusterings(samples=samples, plain=cells.summed(None), named=named)
+        return Read(found=found, write=self._write(cells.score, cells.kept))
+
+    def _candidates(self, cells: Cells, roles: Roles, score: str) -> list[Named]:
+        """Coordinates, dims and variables along the reduced dims that repeat their values over the items."""
+        weights = self._weights(roles)
+        taken = {score, *([] if weights is None else [weights.name])}
+        arrays = {
+            name: array
+            for name, array in lookups(self.data).items()
+            if name not in taken and set(array.dims) <= set(cells.reduced)
+        }
+        for dim in cells.reduced:
+            if str(dim) not in arrays and len(cells.reduced) > 1:
+                arrays[str(dim)] = cells.score[dim]
+        # What no cell of the answer counts, for want of a score or of weight, has no say.
+        counts = slice(None) if cells.keep is None else cells.keep.any(axis=0)
+        one_row = cells.values[0].astype(np.float64)[counts] if len(cells.values) == 1 else None
+        sizes = cells.sizes(cells.reduced)
+        ids = {name: spread_over(array, sizes, name, "cluster").ravel()[counts] for name, array in arrays.items()}
+        kept = usable(ids, one_row)
+        return [Named(array, name) for name, array in arrays.items() if name in kept]
+
+    def items(self, roles: Roles) -> Read[Items, Any]:
+        """Items with their samples."""
+        parts = item_parts(self.data, roles)
+        cells = read_cells(parts.score, (*parts.items, *parts.repeats), None, "omit")  # gather() says what is missing
+        n_groups, n_cells = cells.values.shape
+        sizes = cells.sizes((*cells.kept, *cells.reduced))
+
+        def coded(one: Named, *, lookalikes: bool = False) -> Codes:
+            return self._over_cells(cells, one, encode_ids(ids_of(one.array), one.name, lookalikes=lookalikes))
+
+        ids = item_key(
+            [coded(one, lookalikes=True) for one in parts.item],
+            [one.name for one in parts.item],
+            warns=not parts.clusters and len(parts.item) > 1,
+        )
+        numbers = join_key([coded(one) for one in parts.samples]) if parts.samples else None
+        weights = None
+        if parts.weights is not None:
+            spread = spread_over(parts.weights.array, sizes, parts.weights.name, "weights")
+            weights = weights_to_float(np.ascontiguousarray(spread).ravel(), parts.weights.name)
+        taken = {one.name for one in (parts.score, *parts.item, *parts.samples)}
+
+        def flat(one: Named) -> Clustering:
+            clustering = cells.clustering(one)
+            return dataclasses.replace(
+                clustering, coded=dataclasses.replace(clustering.coded, codes=cells.flat(clustering))
+            )
+
+        rows = Rows(
+            scores=cells.values.astype(np.float64).ravel(),
+            groups=np.repeat(np.arange(n_groups), n_cells),
+            systems=np.zeros(n_groups * n_cells, dtype=np.int64),
+            items=np.tile(ids.codes, n_groups),
+            n_items=ids.size,
+            clusterings=[flat(one) for one in parts.clusters],
+            samples=None if numbers is None else dataclasses.replace(numbers, codes=np.tile(numbers.codes, n_groups)),
+            weights=weights,
+            where=lambda i: describe(cells.score, tuple(sizes), tuple(sizes.values()), i),
+            others=lambda: self._settings(cells, taken),
+        )
+        names = self._names(parts, n_groups, ids, cells.group_label)
+        found = gather(rows, names, roles.nan_policy, nested=roles.nested)
+
+        def spread_out(values: FloatArray) -> xr.DataArray:
+            array = xr.DataArray(values.reshape(list(sizes.values())), dims=list(sizes), name="weights")
+            return array if parts.weights is None else (array * parts.weights.array).rename("weights")
+
+        found = dataclasses.replace(found, spread=spread_out)
+        return Read(found=found, write=self._write(cells.score, cells.kept))
+
+    def _names(self, parts: Parts, n_groups: int, ids: Codes, group_label: Any) -> Names:
+        repeats = [str(d) for d in parts.repeats]
+        return Names(
+            score=parts.score.name,
+            item=[one.name for one in parts.item],
+            samples=[one.name for one in parts.samples] if parts.factor is None else repeats,
+            entries="cells",
+            n_groups=n_groups,
+            item_label=ids.label,
+            group_label=group_label,
+            weights=None if parts.weights is None else parts.weights.name,
+            factor="" if parts.factor is None else parts.factor.name,
+            kept=tuple(map(str, parts.kept)),
+        )
+
+    def _over_cells(self, cells: Cells, one: Named, coded: Codes) -> Codes:
+        """Codes of the cells along the reduced dims, shape (N,)."""
+        array = xr.DataArray(coded.codes.reshape(one.array.shape), dims=one.array.dims)
+        spread = spread_over(array, cells.sizes(cells.reduced), one.name, "item")
+        return dataclasses.replace(coded, codes=np.ascontiguousarray(spread).ravel())
+
+    def _settings(self, cells: Cells, taken: set[str]) -> Iterable[tuple[str, Codes]]:
+        """Coordinates along the reduced dims, and these dims themselves, that could tell two cells apart."""
+        bare = {dim: cells.score[dim] for dim in cells.reduced if dim not in self.data.coords}
+        for name, coord in {**self.data.coords, **bare}.items():
+            if str(name) not in taken and coord.ndim and set(coord.dims) <= set(cells.reduced):
+                coded = ids_or_settings(ids_of(coord), str(name))
+                if coded is not None:
+                    codes = self._over_cells(cells, Named(coord, str(name)), coded).codes
+                    yield str(name), dataclasses.replace(coded, codes=np.tile(codes, len(cells.values)))
+
+    def has_items(self, roles: Roles) -> bool:
+        """Whether items, or samples of items, are named."""
+        return roles.item is not None or roles.sample is not None
+
+    def pairs(self, roles: Roles, *, averages: bool = True, samples: bool = False) -> Read[Matched, Any]:
+        """Leave out the systems that no pair names, and match the items of the others."""
+        parts = pair_parts(self.data, roles, averages=averages)
+        check_option(roles.unmatched, Unmatched, "unmatched")
+        assert parts.factor is not None
+        array, name = parts.score.array, parts.factor.name
+        coded = encode(ids_of(parts.factor.array), name)
+        lacking = np.flatnonzero(coded.codes < 0)
+        if len(lacking):
+            raise PairingError(
+                f"{len(lacking)} of {len(coded.codes)} entries of {name!r} are missing, at "
+                f"{examples(f'{parts.systems}={i}' for i in lacking[:6])}. It says whose score it is; fill in the name, or "
+                "leave these out first."
+            )
+        codes, labels, first = by_appearance(coded)
+        taking, chosen = taking_part(choose_pairs(labels, name, roles.baseline, roles.pairs))
+        at = np.flatnonzero(np.isin(codes, taking))
+        _refuse_shared_labels(parts, codes[at], labels)
+        if len(at) < len(codes):
+            array = array.isel({parts.systems: at})
+        array = array.transpose(*parts.kept, parts.systems, *parts.items, *parts.repeats)
+        shape = tuple(array.sizes[d] for d in parts.kept)
+        items = _item_codes(parts)
+        weights = None if parts.weights is None else _item_weights(parts, array, at, items)
+        reduced = (*parts.items, *parts.repeats)
+        cells = read_cells(Named(array, parts.score.name), reduced, weights, roles.nan_policy)
+        pairing = Pairing(
+            systems=[labels[i] for i in taking],
+            pairs=chosen,
+            names=self._names(parts, _product(shape), items, lambda h: describe(array, parts.kept, shape, h)),
+            unmatched=roles.unmatched,
+            averages=averages,
+            samples=samples,
+        )
+        block = _block(cells, parts, len(at), len(items.codes), samples=samples)
+        clusters = [_item_clusters(cells, one, block) for one in parts.clusters]
+        systems = np.searchsorted(taking, codes[at])
+        if (items.codes >= 0).all() and pd.Index(items.codes).is_unique:
+            matched = assemble(_dense(block, items.codes, clusters, weights), pairing)
+        else:
+            rows = _rows(parts, cells, block, systems, items, clusters, weights)
+            matched = dataclasses.replace(match(rows, pairing, roles.nan_policy), repeats=block.repeats)
+        sides = np.asarray(parts.factor.array.variable.data)[first[taking]]
+        return Read(found=matched, write=self._write(parts.score.array, parts.kept, sides, name))
+
+    def tall(self, roles: Roles) -> CubeReader:
+        """The same, with answers as frames, in which the dim of the systems is called by the factor."""
+        factor = None if roles.factor is None else find(self.data, roles.factor, "factor")
+        return CubeReader(self.data, {} if factor is None else {factor.dims[0]: factor})
+
+    def of_systems(self, roles: Roles) -> Roles:
+        """The dims that a comparison, or its items, reduce are those that their scores reduce."""
+        if roles.factor is None and not self.has_items(roles):
+            return roles
+        paired = roles.factor is not None
+        parts = pair_parts(self.data, roles, averages=True) if paired else item_parts(self.data, roles)
+        item = [one.array for one in parts.item]
+        return dataclasses.replace(roles, by=None, dim=(*parts.items, *parts.repeats), item=item)
+
+    def name(self, spec: Any, role: str) -> str:
+        """What the variable or coordinate is called."""
+        return score_of(self.data, spec).name if role == "score" else find(self.data, spec, role).name
+
+
+def _refuse_shared_labels(parts: Parts, codes: IntArray, labels: list[Any]) -> None:
+    """A coordinate that gives one name to several positions along the systems' dim."""
+    shared = np.flatnonzero(np.bincount(codes) > 1)
+    if len(shared):
+        raise PairingError(
+            f"{parts.factor.name!r} gives one name to several positions along {parts.systems!r}: "
+            f"{examples(repr(labels[i]) for i in shared)}, so an item has several scores under it. Compare along "
+            f"{parts.systems!r} itself, or take one score first, as with .groupby({parts.factor.name!r}).mean()."
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Block:
+    """Means of the cells over their repeats.
+
+    Parameters
+    ----------
+    means : ndarray of float, shape (H, L, I)
+        nan where there is no score; L are the labels along the factor's dim.
+    missing : ndarray of int, shape (H, L, I), or None
+        Scores that were missing and left out.
+    counts : ndarray of int, shape (H, L, I), or None
+        Cells that each mean is over; None where it is the same everywhere.
+    repeats : int
+        Most cells that a mean is over.
+    sentinel : tuple or None
+    samples : Samples or None
+        What the means are over, flat; only if asked for.
+    """
+
+    means: FloatArray
+    missing: IntArray | None
+    counts: IntArray | None
+    repeats: int
+    sentinel: tuple[float, int] | None
+    samples: Samples | None
+
+
+def _block(cells: Cells, parts: Parts, n_labels: int, n_items: int, *, samples: bool) -> Block:
+    repeats = _product(cells.score.sizes[d] for d in parts.repeats)
+    values = cells.values.reshape(len(cells.values), n_labels, n_items, repeats)
+    missing = None if cells.missing is None else cells.missing.reshape(values.shape).sum(axis=-1)
+    counts: Any = repeats
+    if cells.keep is not None:  # not those of weight 0 either
+        keep = cells.keep.reshape(values.shape)
+        values, counts = np.where(keep, values, 0.0), keep.sum(axis=-1)
+    sums = values[..., 0].astype(np.float64) if repeats == 1 else values.sum(axis=-1, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        means = sums if repeats == 1 and cells.keep is None else np.where(counts > 0, sums, np.nan) / counts
+    sentinel = None
+    if cells.score_range[0] < 0:
+        sentinel = find_sentinel(cells.values.ravel() if cells.keep is None else cells.values[cells.keep])
+    return Block(
+        means=means,
+        missing=missing,
+        counts=None if cells.keep is None else counts,
+        repeats=int(np.max(counts, initial=1)),
+        sentinel=sentinel,
+        samples=_samples(cells, values, means, counts) if samples else None,
+    )
+
+
+def _samples(cells: Cells, values: np.ndarray, means: FloatArray, counts: Any) -> Samples:
+    """How the cells behind each mean vary, flat in the order of the means."""
+    off = values - means[..., None]
+    if cells.keep is not None:
+        off = np.where(cells.keep.reshape(values.shape), off, 0.0)
+    inside = np.broadcast_to(np.asarray(counts, dtype=np.int64), means.shape)
+    return Samples.of(inside.reshape(-1, 1), (off**2).sum(axis=-1).reshape(-1, 1), binary=cells.binary)
+
+
+def _spread(codes: IntArray, array: xr.DataArray, parts: Parts) -> IntArray:
+    """Codes of an array's entries, one for each item."""
+    coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
+    absent = {d: parts.score.array.sizes[d] for d in parts.items if d not in array.dims}
+    return np.ascontiguousarray(coded.expand_dims(absent).transpose(*parts.items).data).ravel()
+
+
+def _item_codes(parts: Parts) -> Codes:
+    coded = []
+    for one in parts.item:
+        codes = encode_ids(ids_of(one.array), one.name)
+        coded.append(dataclasses.replace(codes, codes=_spread(codes.codes, one.array, parts)))
+    return item_key(coded, [one.name for one in parts.item], warns=not parts.clusters)
+
+
+def _item_clusters(cells: Cells, cluster: Named, block: Block) -> Clustering:
+    """Cluster of each item in each group, shape (H, I)."""
+    n_groups, n_labels, n_items = block.means.shape
+    one = cells.clustering(cluster)
+    spread = one.coded.codes
+    if len(spread) == 1:
+        own = spread.reshape(n_items, -1)[:, 0] if n_items else spread.reshape(0)
+        codes = np.broadcast_to(own, (n_groups, n_items))
+    else:
+        codes = spread.reshape(n_groups, n_labels, n_items, -1)[:, 0, :, 0]
+    return Clustering(name=one.name, coded=dataclasses.replace(one.coded, codes=codes))
+
+
+def _dense(block: Block, items: IntArray, clusters: list[Clustering], weights: Named | None) -> Grid:
+    """Tables straight from the cells: labels and items occur once."""
+    means = block.means.transpose(0, 2, 1)
+    shape = (means.shape[0], means.shape[1])
+    held = np.ones(shape, dtype=np.bool_)
+    if block.counts is not None:
+        held[...] = (~np.isnan(means)).any(axis=2)  # items that nobody has are no items
+    groups, at = np.nonzero(held)
+    lost, n_missing = None, np.zeros(block.means.shape[:2], dtype=np.int64)
+    if block.missing is not None:
+        lost, n_missing = block.missing.transpose(0, 2, 1)[held] > 0, block.missing.sum(axis=2)
+    weight = None
+    if weights is not None:
+        weight = checked_weights(weights.array.data.ravel(), weights.name, str).reshape(shape)[held]
+
+    def turned(values: np.ndarray) -> Any:
+        return values.reshape(block.means.shape).transpose(0, 2, 1)[held]
+
+    samples = block.samples
+    if samples is not None:
+        samples = dataclasses.replace(
+            samples, counts=turned(samples.counts), variances=turned(samples.variances)
+        )
+    return Grid(
+        means=means.reshape(len(at), means.shape[2]) if held.all() else means[held],
+        lost=lost,
+        items=items[at],
+        groups=groups,
+        clusterings=[one.take(held) for one in clusters],
+        weights=weight,
+        counts=None if block.counts is None else turned(block.counts),
+        repeats=block.repeats,
+        n_missing=n_missing,
+        sentinel=block.sentinel,
+        samples=samples,
+    )
+
+
+def _rows(
+    parts: Parts, cells: Cells, block: Block, systems: IntArray, items: Codes, clusters: list[Clustering],
+    weights: Named | None,
+) -> Rows:  # fmt: skip
+    """One row a cell: for items that occur twice, which are then refused unless only one of the two has a score."""
+    shape = block.means.shape
+    group, label, item = (axis.ravel() for axis in np.indices(shape))
+    sizes = cells.sizes((*parts.kept, parts.systems, *parts.items))
+    return Rows(
+        scores=block.means.ravel(),
+        groups=group,
+        systems=systems[label],
+        items=items.codes[item],
+        n_items=items.size,
+        clusterings=[one.take((group, item)) for one in clusters],
+        samples=None,
+        weights=None if weights is None else weights.array.data.reshape(shape[0], shape[2])[group, item],
+        where=lambda i: describe(cells.score, tuple(sizes), tuple(sizes.values()), i),
+        others=lambda: _ids(parts, item),
+        held=block.samples,
+    )
+
+
+def _ids(parts: Parts, item: IntArray) -> Iterable[tuple[str, Codes]]:
+    """Coordinates along the items that could tell two of them apart, an entry a score."""
+    for name, coord in parts.score.array.coords.items():
+        if coord.ndim and set(coord.dims) <= set(parts.items) and coord.dtype.kind != "f":
+            coded = encode_ids(ids_of(coord), str(name))
+            yield str(name), dataclasses.replace(coded, codes=_spread(coded.codes, coord, parts)[item])
+
+
+def _item_weights(parts: Parts, array: xr.DataArray, systems: IntArray, items: Codes) -> Named:
+    """Weights, after the checks, along the kept dims and the items; ``array`` holds the scores of the ``systems`` in question."""
+    assert parts.weights is not None
+    given, name = parts.weights.array, parts.weights.name
+    if parts.systems in given.dims:
+        given = given.isel({parts.systems: systems})
+    own = (*parts.kept, *parts.items)
+    others = tuple(d for d in (parts.systems, *parts.repeats) if d in given.dims)  # along which they must not vary
+    shape, inner = tuple(array.sizes[d] for d in own), tuple(array.sizes[d] for d in others)
+    sizes = dict(zip((*own, *others), (*shape, *inner), strict=True))
+    raw = weights_to_float(np.ascontiguousarray(spread_over(given, sizes, name, "weights")).ravel(), name)
+    checked = checked_weights(raw, name, lambda i: describe(array, tuple(sizes), (*shape, *inner), i))
+    n_items, n_inner = (int(np.prod([array.sizes[d] for d in dims], dtype=np.int64)) for dims in (parts.items, others))
+    if not len(raw):
+        return Named(xr.DataArray(np.zeros(shape), dims=own), name)
+    table, found = checked.reshape(-1, n_inner), raw.reshape(-1, n_inner)
+    weights = found.max(axis=1)
+    kept = shape[: len(parts.kept)]
+
+    def group(h: int) -> str:
+        return describe(array, parts.kept, kept, h)
+
+    def label(k: int) -> str:
+        item = plain(items.label(int(items.codes[k % n_items])))
+        return f"{item!r}{f' in {group(k // n_items)}' if parts.kept else ''}"
+
+    refuse_unequal(
+        np.flatnonzero(unequal(table.min(axis=1), table.max(axis=1))), label, lambda k: found[k],
+        ", ".join(one.name for one in parts.item), name,
+    )  # fmt: skip
+    if parts.kept:
+        refuse_weightless(table.max(axis=1).reshape(-1, n_items).sum(axis=1), group)
+    return Named(xr.DataArray(weights.reshape(shape), dims=own), name)

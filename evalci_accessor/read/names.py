@@ -1,0 +1,163 @@
+"""What the caller named: checks that every kind of container shares."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor.exceptions import ClusterError, MethodError, PairingError, examples, plain
+from evalci_accessor.stats._validate import IntArray
+
+_NAMES = 16  # nobody names more clusterings than that
+BETWEEN = " + "  # the names of crossed clusterings
+
+
+def joint_name(names: Sequence[str]) -> str:
+    """What crossed clusterings are called together."""
+    return BETWEEN.join(names)
+
+
+def did_you_mean(name: object, available: Iterable[object], role: str) -> str:
+    """The nearest of the names that there are; several clusterings are named in a list."""
+    parts = name.split(BETWEEN) if isinstance(name, str) and role == "cluster" else []
+    if len(parts) > 1:
+        return f" Several clusterings go in a list: cluster={parts!r}."
+    close = difflib.get_close_matches(str(name), [str(one) for one in available], n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def check_clusterings(specs: Sequence[Any], score: Any, found: Sequence[str]) -> list[str]:
+    """A name for each clustering; none is the score, none is named twice, and there is one at least."""
+    if not specs:
+        raise ClusterError(
+            "cluster= names no clustering; name what the items share, as cluster='doc_id'. Of a frame design_effect() "
+            "tries every column that could be it."
+        )
+    named = [(type(spec), spec) for spec in specs if isinstance(spec, (str, int, tuple))]
+    twice = next((spec for kind, spec in named if named.count((kind, spec)) > 1), None)
+    if twice is not None:
+        raise MethodError(f"cluster= names {twice!r} twice; name each clustering once.")
+    if isinstance(score, str) and score in [spec for spec in specs if isinstance(spec, str)]:
+        raise MethodError(f"cluster={score!r} is the score itself; name what the items share, such as a document's id.")
+    # Arrays without a name, or with the same, are told apart by number.
+    return [name if found.count(name) == 1 else f"{name} {found[: k + 1].count(name)}" for k, name in enumerate(found)]
+
+
+def refuse_ids(specs: Sequence[object], way_out: str) -> None:
+    """Refuse a long list: it holds ids, one a score, where names of clusterings are meant."""
+    if len(specs) > _NAMES:
+        raise MethodError(
+            f"cluster= is a list of {len(specs)}; a list names clusterings, as cluster=['doc_id', 'prompt_id']. "
+            f"{way_out}"
+        )
+
+
+_PARTS = {
+    "factor": "The factor names the systems, whose scores of the same item are set against each other.",
+    "item": "The item tells the questions apart, the same for all systems.",
+    "cluster": "The cluster is what items share.",
+    "sample": "The sample numbers the repeats of an item under one system.",
+    "by": "Each row of the result compares systems within one key of by.",
+    "score": "The score is what is compared.",
+    "weights": "The weights say how much each item counts.",
+}
+_EXCLUSIVE = (
+    ("item", "factor"), ("cluster", "factor"), ("sample", "factor"), ("by", "factor"), ("sample", "item"),
+    ("factor", "score"), ("item", "score"), ("cluster", "score"), ("sample", "score"), ("weights", "factor"),
+    ("weights", "item"), ("weights", "cluster"), ("weights", "sample"), ("weights", "score"),
+)  # fmt: skip
+
+
+def refuse_two_parts(parts: dict[str, list[Any]]) -> None:
+    """Refuse a name that plays two parts which exclude each other. Arrays have no name; the caller knows them apart."""
+    for one, other in _EXCLUSIVE:
+        named = [name for name in parts.get(one, []) if isinstance(name, (str, int))]
+        both = [name for name in named if name in [n for n in parts.get(other, []) if isinstance(n, (str, int))]]
+        if both:
+            raise MethodError(f"{both[0]!r} is given both as {other} and as {one}. {_PARTS[one]} {_PARTS[other]}")
+
+
+def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any) -> IntArray:
+    """Which systems are compared, as positions (P, 2): all pairs, all against a baseline, or those that are named."""
+    if baseline is not None and pairs is not None:
+        raise MethodError(
+            "Both baseline= and pairs= are given; pass one of them, since each says which systems are compared."
+        )
+    if len(systems) < 2:
+        found = f"only one system ({systems[0]!r})" if systems else "no system"
+        raise PairingError(
+            f"There is {found} in {factor!r}; a comparison needs two. Is it the right column, and were the others "
+            "filtered away?"
+        )
+    if baseline is not None:
+        base = _position(systems, factor, baseline, "baseline")
+        return np.array([(i, base) for i in range(len(systems)) if i != base], dtype=np.int64)
+    if pairs is not None:
+        return _listed_pairs(systems, factor, pairs)
+    return np.stack(np.triu_indices(len(systems), 1), axis=1).astype(np.int64)
+
+
+def _listed_pairs(systems: list[Any], factor: str, pairs: Any) -> IntArray:
+    form = f"pairs must be a list of two levels of {factor!r} each, as pairs=[({systems[0]!r}, {systems[1]!r})]"
+    if isinstance(pairs, (str, bytes, dict, set)) or not isinstance(pairs, Iterable):
+        raise MethodError(f"{form}; got {pairs!r}.")
+    chosen: list[tuple[int, int]] = []
+    for pair in pairs:
+        several = isinstance(pair, Iterable) and not isinstance(pair, (str, bytes, dict, set))
+        if not several or len(both := list(pair)) != 2:
+            raise MethodError(f"{form}; one of them is {pair!r}.")
+        a, b = (_position(systems, factor, label, "pairs") for label in both)
+        if a == b:
+            raise MethodError(f"pairs compares {systems[a]!r} with itself; {form}.")
+        if (a, b) in chosen or (b, a) in chosen:
+            raise MethodError(
+                f"pairs holds {systems[a]!r} and {systems[b]!r} twice; the difference the other way round is its "
+                "negative."
+            )
+        chosen.append((a, b))
+    if not chosen:
+        raise MethodError(f"pairs is empty; {form}, or leave it out for all pairs.")
+    return np.array(chosen, dtype=np.int64)
+
+
+def _position(systems: list[Any], factor: str, label: Any, role: str) -> int:
+    if isinstance(label, (np.datetime64, np.timedelta64)):
+        label = pd.Series([label]).iloc[0]  # as pandas gives the levels
+    wanted = plain(label)
+    for place, system in enumerate(systems):
+        if system == wanted and isinstance(system, bool) == isinstance(wanted, bool):
+            return place
+    texts = [str(system) for system in systems]
+    close = difflib.get_close_matches(str(label), texts, n=1) or difflib.get_close_matches(
+        str(label).casefold(), [text.casefold() for text in texts], n=1
+    )
+    hint = ""
+    if close:
+        near = systems[next(i for i, text in enumerate(texts) if close[0] in (text, text.casefold()))]
+        hint = f" Did you mean {near!r}" + (f" ({type(near).__name__})?" if str(near) == str(label) else "?")
+    raise MethodError(
+        f"{role} names {label!r}, which is not a level of {factor!r}; its levels are "
+        f"{examples(map(repr, systems), 20)}.{hint}"
+    )
+
+
+def taking_part(pairs: IntArray) -> tuple[IntArray, IntArray]:
+    """Systems that some pair names, ascending, and the pairs as positions among them."""
+    taking, places = np.unique(pairs, return_inverse=True)
+    return taking, places.reshape(pairs.shape).astype(np.int64)
+
+
+def several(specs: Any) -> list[Any]:
+    """Several names as a list; one is a list of one, and None is none."""
+    if specs is None:
+        return []
+    return list(specs) if isinstance(specs, (list, tuple)) else [specs]
+
+
+def is_hashable(spec: Any) -> bool:
+    """Whether it can be a name."""
+    return isinstance(spec, Hashable) and not isinstance(spec, (list, set, dict))

@@ -1,0 +1,234 @@
+"""Scores and weights of any dtype as float64, with what is wrong said in full."""
+
+from __future__ import annotations
+
+import decimal
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError, examples
+from evalci_accessor.options import NanPolicy
+from evalci_accessor.read.ids import bare
+from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option, scaled
+
+_NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {"scores": ScoreTypeError, "weights": WeightError}
+_KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}
+_WORTHS: tuple[dict[str, float], ...] = (
+    {"true": 1, "false": 0},
+    {"c": 1, "i": 0, "p": 0.5, "n": 0},
+    {"pass": 1, "fail": 0},
+    {"passed": 1, "failed": 0},
+    {"yes": 1, "no": 0},
+    {"correct": 1, "incorrect": 0},
+)
+
+
+def to_float(values: Any, name: str, what: str = "scores") -> FloatArray:
+    """Scores (or weights) as float64, nan where missing. The caller's array is not changed."""
+    values = bare(values)
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        category = pd.Categorical(values)
+        if not pd.api.types.is_numeric_dtype(category.categories.dtype):
+            return _objects_to_float(np.asarray(values, dtype=object), name, what)
+        levels = np.append(to_float(category.categories, name, what), np.nan)
+        return np.take(levels, category.codes)
+    if isinstance(dtype, np.dtype):
+        if dtype.kind in "biuf":
+            return np.asarray(values, dtype=np.float64)
+        if dtype.kind in "US":
+            values = np.asarray(values).astype(object)
+        elif dtype.kind != "O":
+            raise _NOT_NUMBERS[what](f"{name!r} has dtype {dtype}; {what} must be {_KINDS[what]}.")
+    elif not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)):
+        if not (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
+            if pd.isna(values).all():  # a typed column of nothing but nulls
+                return np.full(len(values), np.nan)
+            raise _NOT_NUMBERS[what](f"{name!r} has dtype {dtype}; {what} must be {_KINDS[what]}.")
+        values = np.asarray(values, dtype=object)
+    else:
+        return np.asarray(pd.Series(values).to_numpy(dtype=np.float64, na_value=np.nan))
+    return _objects_to_float(np.asarray(values, dtype=object), name, what)
+
+
+def _objects_to_float(values: np.ndarray, name: str, what: str) -> FloatArray:
+    flat = values.ravel()
+    missing = np.asarray(pd.isna(flat), dtype=bool)
+    kinds = {type(value) for value in flat[~missing]}
+    wrong = [kind for kind in kinds if not issubclass(kind, (numbers.Real, decimal.Decimal, np.bool_))]
+    if wrong:
+        shown = pd.Series(flat[~missing]).map(repr).value_counts(sort=True)
+        found = examples(f"{value} ({count})" for value, count in shown.items())
+        texts = {str(value).strip("'\"") for value in shown.index}
+        raise _NOT_NUMBERS[what](
+            f"{name!r} is not numeric: found {found}. {what.capitalize()} must be {_KINDS[what]}; text is never guessed at. "
+            f"{_way_out(name, texts)}"
+        )
+    out = np.full(flat.shape, np.nan)
+    try:
+        out[~missing] = flat[~missing].astype(np.float64)
+    except (OverflowError, ValueError) as error:
+        raise _NOT_NUMBERS[what](
+            f"{name!r} holds numbers that do not fit a float ({error}); rescale or correct them."
+        ) from error
+    return out.reshape(values.shape)
+
+
+def _way_out(name: str, texts: set[str]) -> str:
+    """How to bring text scores to numbers."""
+    numeric = pd.to_numeric(pd.Series(sorted(texts)), errors="coerce").notna()
+    if numeric.all():
+        return f"They look like numbers: pd.to_numeric(df[{name!r}])."
+    if numeric.any():
+        return (
+            f"Correct the text, or make it missing: pd.to_numeric(df[{name!r}], errors='coerce'), then choose a nan_policy."
+        )
+    return f"Map every label, as with df[{name!r}].map({_mapping(texts)}); labels that the map leaves out become missing."
+
+
+def _mapping(texts: set[str]) -> str:
+    """What the labels may be worth, spelled as they were found: a map of other spellings would make them all missing."""
+    found = {text.lower(): text for text in sorted(texts)}
+    for worths in _WORTHS:
+        if known := [found[label] for label in worths if label in found]:
+            alike = next((case for case in (str.upper, str.title) if case(known[0]) == known[0]), str.lower)
+            return repr({found.get(label, alike(label)): worth for label, worth in worths.items()})
+    return "{'label': number, ...}"
+
+
+def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: Any) -> BoolArray | None:
+    """Mask of the rows to keep, or None for all of them. ``where`` gives a position's label for the message."""
+    check_option(nan_policy, NanPolicy, "nan_policy")
+    if not scores.size:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = scores.sum(dtype=np.float64)
+    if np.isfinite(total):
+        return None
+    infinite = np.isinf(scores)
+    if infinite.any():
+        at = np.flatnonzero(infinite)
+        raise ScoreError(
+            f"{name!r} holds {len(at)} infinite score(s) among {scores.size}, at {examples(map(where, at[:6]))}. Scores must "
+            "be finite; find out what wrote them, then correct or remove these rows."
+        )
+    missing = np.isnan(scores)
+    if not missing.any():
+        raise ScoreError(
+            f"{name!r} holds scores so large ({np.abs(scores).max():g}) that their sum overflows; rescale them."
+        )
+    if nan_policy == "raise":
+        at = np.flatnonzero(missing)
+        raise MissingScoreError(
+            f"{len(at)} of {scores.size} scores in {name!r} are missing, at {examples(map(where, at))}. A run that failed is "
+            "not a run that never was, and dropping it raises the score unseen. Leave out what was never run with "
+            "nan_policy='omit'; give what failed the score of a failure, as with fillna(0) for 0/1 scores."
+        )
+    return ~missing
+
+
+def screen(
+    scores: FloatArray, absent: BoolArray | None, name: str, nan_policy: NanPolicy, where: Any
+) -> tuple[BoolArray | None, BoolArray | None]:
+    """Masks of the scores that count and of those that are missing, None for all and for none.
+
+    ``absent`` marks weights of 0, whose scores do not matter. ``scores`` may be empty where none can be missing.
+    """
+    seen = scores if absent is None or not scores.size else np.where(absent, 0.0, scores)
+    keep = check_scores(seen, name, nan_policy, where)
+    missing = None if keep is None else ~keep
+    if absent is not None and absent.any():
+        keep = ~absent if keep is None else keep & ~absent
+    return keep, missing
+
+
+def zero_or_one(scores: FloatArray) -> bool:
+    """Whether all scores are 0 or 1, but for missing ones."""
+    return bool(((scores == 0) | (scores == 1) | np.isnan(scores)).all())
+
+
+def in_unit_interval(score_range: tuple[float, float]) -> bool:
+    """Whether the range lies in [0, 1]; so does that of no scores, which is nan."""
+    return not (score_range[0] < 0 or score_range[1] > 1)
+
+
+def sentinel_of(scores: FloatArray) -> tuple[float, int] | None:
+    """A lone negative value that fewer than half of the scores have, all others being 0 or more, and its count."""
+    negative = scores[scores < 0]
+    if not negative.size or 2 * negative.size >= scores.size or (negative != negative[0]).any():
+        return None
+    if negative.size == 1 and negative[0] != np.round(negative[0]):
+        return None  # one odd fraction is a score
+    return float(negative[0]), int(negative.size)
+
+
+def weights_to_float(values: Any, name: str) -> FloatArray:
+    """Weights as float64, nan where missing."""
+    return to_float(values, name, "weights")
+
+
+def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:
+    """Weights brought to a largest one between 1 and 2; refused if missing, infinite, negative, or all zero."""
+    for bad, what in ((np.isnan(weights), "missing"), (np.isinf(weights), "infinite"), (weights < 0, "negative")):
+        if bad.any():
+            at = np.flatnonzero(bad)
+            raise WeightError(
+                f"{len(at)} of {weights.size} weights in {name!r} are {what}, at {examples(map(where, at))}. Weights must be "
+                "finite and >= 0; a weight of 0 leaves the row out."
+            )
+    if weights.size and not weights.any():
+        raise WeightError(f"All {weights.size} weights in {name!r} are 0; at least one must be positive.")
+    if not weights.size:
+        return weights
+    return scaled(weights)
+
+
+_EQUAL = 1 - 1e-9  # ratio above which weights differ by rounding only, as after a division by sums in another order
+
+
+def one_weight(weights: FloatArray, slot: IntArray, n_slots: int) -> tuple[FloatArray, BoolArray]:
+    """The weight of each item, and where its entries differ; ``slot`` is the item of each entry."""
+    least, most = np.full(n_slots, np.inf), np.zeros(n_slots)
+    np.minimum.at(least, slot, weights)
+    np.maximum.at(most, slot, weights)
+    return most, unequal(least, most)
+
+
+def unequal(least: FloatArray, most: FloatArray) -> BoolArray:
+    """Where the weights of an item differ by more than rounding."""
+    return np.asarray(least < most * _EQUAL)
+
+
+_WAY = "To weigh samples or systems, average them into one score an item first."
+
+
+def refuse_unequal(
+    bad: IntArray, label: Callable[[int], str], found: Callable[[int], FloatArray], key: str, name: str, way: str = _WAY
+) -> None:
+    """Items with several weights; ``label`` and ``found`` give words for one of ``bad``, and its weights."""
+    if not len(bad):
+        return
+
+    def words(k: int) -> str:
+        values = np.unique(found(k))
+        return f"{label(k)} ({values[0]:g} and {values[-1]:g})"
+
+    raise WeightError(
+        f"{len(bad)} item(s) of {key!r} have more than one weight in {name!r}: "
+        f"{examples(bad.tolist(), words=words)}. A weight belongs to an item, whichever system answers it and however often: give "
+        f"all its scores the same one (scale does not matter, so there is no need to normalise by system). {way}"
+    )
+
+
+def refuse_weightless(totals: FloatArray, label: Callable[[int], str]) -> None:
+    """Groups whose weights are all 0; nan marks a group without items."""
+    bad = np.flatnonzero(totals == 0).tolist()
+    if bad:
+        shown = examples(bad, between="; ", words=label)
+        raise WeightError(f"All weights of {len(bad)} group(s) are 0: {shown}. Leave them out first.")
+
+
