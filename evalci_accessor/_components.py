@@ -15,12 +15,12 @@ from evalci_accessor._present import refuse_single_clusters
 from evalci_accessor._repeated import refuse_lone_items, sample_counts, sample_of
 from evalci_accessor._repeats import Items
 from evalci_accessor._sample import Sample
-from evalci_accessor._warn import examples, warn
-from evalci_accessor.stats._validate import FloatArray, IntArray, check_level, tail
-from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats.components import ComponentsResult, variance_components
-from evalci_accessor.stats.designs import SOURCES, check_costs, levers
-from evalci_accessor.stats.moments import Moments, moments
+from evalci_accessor.exceptions import examples, warn
+from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.moments import Moments, moments
+from evalci_accessor.stats.repeated.components import ComponentsResult, variance_components
+from evalci_accessor.stats.repeated.designs import SOURCES, check_costs, levers
+from evalci_accessor.stats.validate import FloatArray, IntArray, check_level, tail
 
 COMPONENT_COLUMNS = (
     "estimate", "std_error", "variance", "variance_low", "variance_high", "share", "count", "std_error_doubled",

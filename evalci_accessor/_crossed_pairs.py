@@ -12,8 +12,8 @@ import numpy as np
 from evalci_accessor._crossing import Clustering, JointIds, coarsest, joint_name, refuse_many
 from evalci_accessor._ids import Codes
 from evalci_accessor._pairing import Crossing, Margin, Matched
-from evalci_accessor._warn import plain
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.exceptions import plain
+from evalci_accessor.stats.validate import IntArray
 
 
 def cross_matched(matched: Matched, joint: JointIds, number: Callable[[int], float]) -> Matched:

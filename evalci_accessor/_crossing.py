@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor._ids import Codes, by_label
-from evalci_accessor._warn import plain, warn
-from evalci_accessor.exceptions import ClusterError, MethodError, NestedClustersWarning
-from evalci_accessor.stats._validate import FloatArray, IntArray
-from evalci_accessor.stats.crossed import MOST
+from evalci_accessor.exceptions import ClusterError, MethodError, NestedClustersWarning, plain, warn
+from evalci_accessor.stats.rates.crossed import MOST
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 _NAMES = 16  # nobody names more clusterings than that
 BETWEEN = " + "  # the names of crossed clusterings

@@ -10,8 +10,8 @@ import numpy as np
 
 from evalci_accessor._ids import Codes
 from evalci_accessor._pairing import Samples
-from evalci_accessor._typing import Unmatched
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.options import Unmatched
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,13 +11,13 @@ from evalci_accessor import exceptions as ex
 from evalci_accessor._crossing import NEGATIVE, SHORT, variance_words
 from evalci_accessor._options import RateOptions
 from evalci_accessor._sample import Sample
-from evalci_accessor._warn import examples, warn
-from evalci_accessor.stats import diagnose as dg
-from evalci_accessor.stats._results import RateResult
-from evalci_accessor.stats._validate import BoolArray
-from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats.crossed import Crossed
-from evalci_accessor.stats.moments import Moments, moments
+from evalci_accessor.exceptions import examples, warn
+from evalci_accessor.stats.rates import design as dg
+from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.rates.moments import Moments, moments
+from evalci_accessor.stats.results import RateResult
+from evalci_accessor.stats.validate import BoolArray
 
 PERCENT = 100.0  # the score of a pass where logs write rates in percent
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._warn import examples, plain, warn
-from evalci_accessor.exceptions import ClusterError, ClusterIdWarning
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.exceptions import ClusterError, ClusterIdWarning, examples, plain, warn
+from evalci_accessor.stats.validate import IntArray
 
 _FLOAT_EXACT = 2**53
 _REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}

@@ -9,9 +9,8 @@ import numpy as np
 from evalci_accessor._entries import Entries, Request
 from evalci_accessor._ids import ranked
 from evalci_accessor._scores import checked_weights
-from evalci_accessor._warn import examples, plain
-from evalci_accessor.exceptions import WeightError
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.exceptions import WeightError, examples, plain
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 _EQUAL = 1 - 1e-9  # ratio above which weights differ by rounding only, as after a division by sums in another order
 

@@ -10,9 +10,7 @@ from evalci_accessor._ids import is_repeat, ranked
 from evalci_accessor._item_weights import item_weights
 from evalci_accessor._pairing import Matched, Samples, Table
 from evalci_accessor._scores import screen, sentinel_of
-from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._unmatched import Presence, settle, warn_uneven
-from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.exceptions import (
     ClusterError,
     MissingClusterError,
@@ -20,8 +18,12 @@ from evalci_accessor.exceptions import (
     PairingError,
     ScoreError,
     ScoreRangeError,
+    examples,
+    plain,
+    warn,
 )
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
+from evalci_accessor.options import NanPolicy, Unmatched
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
 
 _GREATEST = 1e150  # squares of larger scores, or of smaller ones than its inverse, do not fit
 

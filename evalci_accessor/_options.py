@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from evalci_accessor._typing import (
+from evalci_accessor.options import (
     Alternative,
     Claim,
     ClusterMethod,

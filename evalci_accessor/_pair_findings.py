@@ -11,11 +11,11 @@ from evalci_accessor._blocks import Block
 from evalci_accessor._crossing import NEGATIVE, SHORT, variance_words
 from evalci_accessor._findings import PERCENT, bootstrap_fault, tell_percent, warn_sentinel, which
 from evalci_accessor._pairing import Margin, Matched
-from evalci_accessor._warn import examples, plain, warn
-from evalci_accessor.stats import diagnose as dg
-from evalci_accessor.stats._validate import BoolArray, FloatArray
-from evalci_accessor.stats.difference import RESAMPLED
-from evalci_accessor.stats.moments import RARE_CLUSTERS, bell_mccaffrey_df
+from evalci_accessor.exceptions import examples, plain, warn
+from evalci_accessor.stats.pairs.difference import RESAMPLED
+from evalci_accessor.stats.rates import design as dg
+from evalci_accessor.stats.rates.moments import RARE_CLUSTERS, bell_mccaffrey_df
+from evalci_accessor.stats.validate import BoolArray, FloatArray
 
 _NORMAL_COUNT = 25  # discordant items below which McNemar's normal approximation is not trusted
 _LEAST = 6  # discordant items (or clusters) below which no two-sided exact test can reach .05

@@ -11,9 +11,8 @@ import pandas as pd
 
 from evalci_accessor._ids import Codes, encode, first_places
 from evalci_accessor._scores import in_unit_interval
-from evalci_accessor._warn import examples, plain, warn
-from evalci_accessor.exceptions import ClusterError, MethodError, PairingError, SharedKeyWarning
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.exceptions import ClusterError, MethodError, PairingError, SharedKeyWarning, examples, plain, warn
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -17,19 +17,20 @@ from evalci_accessor._present import refuse_single_clusters
 from evalci_accessor._repeated import sample_of
 from evalci_accessor._repeats import Items
 from evalci_accessor._sample import Sample
-from evalci_accessor._warn import examples, warn
 from evalci_accessor.exceptions import (
     FewClustersWarning,
     MethodError,
     PilotError,
     PooledSamplesWarning,
     SingletonClusterWarning,
+    examples,
+    warn,
 )
-from evalci_accessor.stats import diagnose as dg
-from evalci_accessor.stats._validate import tail
-from evalci_accessor.stats.moments import bell_mccaffrey_df
-from evalci_accessor.stats.pilot import Pilot, Repeats, pair_pilot, rate_pilot, single_disagreement
+from evalci_accessor.stats.planning.pilot import Pilot, Repeats, pair_pilot, rate_pilot, single_disagreement
+from evalci_accessor.stats.rates import design as dg
+from evalci_accessor.stats.rates.moments import bell_mccaffrey_df
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import tail
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,12 +12,11 @@ import numpy as np
 from evalci_accessor import stats
 from evalci_accessor._options import PlanOptions
 from evalci_accessor._pilots import Pilots
-from evalci_accessor._progress import progress, within
-from evalci_accessor._warn import examples, warn
-from evalci_accessor.exceptions import MethodError, PilotError, PlanWarning
-from evalci_accessor.stats._plan_design import Pattern
-from evalci_accessor.stats._validate import check_level
-from evalci_accessor.stats.pilot import Pilot
+from evalci_accessor.exceptions import MethodError, PilotError, PlanWarning, examples, warn
+from evalci_accessor.stats.planning.design import Pattern
+from evalci_accessor.stats.planning.pilot import Pilot
+from evalci_accessor.stats.progress import progress, within
+from evalci_accessor.stats.validate import check_level
 
 _DESIGN = ("n_items", "n_samples", "items_per_cluster")
 _ICC = ("icc", "icc_low", "icc_high", "item_icc")

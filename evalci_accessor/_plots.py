@@ -12,12 +12,11 @@ import xarray as xr
 
 from evalci_accessor import plot
 from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
-from evalci_accessor._typing import RepeatedMeasure
-from evalci_accessor._warn import examples
-from evalci_accessor.exceptions import MethodError
+from evalci_accessor.exceptions import MethodError, examples
+from evalci_accessor.options import RepeatedMeasure
 from evalci_accessor.plot._pass_at_k import NEEDED as OVER_K
 from evalci_accessor.plot._power import KINDS
-from evalci_accessor.stats._validate import check_option
+from evalci_accessor.stats.validate import check_option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,10 +13,9 @@ import pandas as pd
 from evalci_accessor._entries import Entries
 from evalci_accessor._ids import Codes, is_repeat, ranked
 from evalci_accessor._pairing import encode_ids
-from evalci_accessor._warn import plain
-from evalci_accessor.exceptions import EvalCIError
-from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import BoolArray, IntArray
+from evalci_accessor.exceptions import EvalCIError, plain
+from evalci_accessor.stats import special
+from evalci_accessor.stats.validate import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from evalci_accessor._repeats import Naming

@@ -12,15 +12,15 @@ from evalci_accessor import exceptions as ex
 from evalci_accessor._findings import warn_findings, warn_missing, warn_mixed_scales, warn_percent, warn_sentinel, who
 from evalci_accessor._options import RateOptions
 from evalci_accessor._sample import Sample
-from evalci_accessor._typing import Alternative, IccMethod, ProportionMethod
-from evalci_accessor._warn import examples, warn
-from evalci_accessor.stats._results import DesignResult, RateResult
-from evalci_accessor.stats._validate import check_option, tail
-from evalci_accessor.stats.averaged import AveragedPosterior
-from evalci_accessor.stats.clustered import BINOMIAL_METHODS, rate
-from evalci_accessor.stats.design import crossed_design, design
-from evalci_accessor.stats.moments import RARE_CLUSTERS, moments, rare_outcomes
-from evalci_accessor.stats.proportion import proportion
+from evalci_accessor.exceptions import examples, warn
+from evalci_accessor.options import Alternative, IccMethod, ProportionMethod
+from evalci_accessor.stats.rates.averaged import AveragedPosterior
+from evalci_accessor.stats.rates.clustered import BINOMIAL_METHODS, rate
+from evalci_accessor.stats.rates.design import crossed_design, design
+from evalci_accessor.stats.rates.moments import RARE_CLUSTERS, moments, rare_outcomes
+from evalci_accessor.stats.rates.proportion import proportion
+from evalci_accessor.stats.results import DesignResult, RateResult
+from evalci_accessor.stats.validate import check_option, tail
 
 ESTIMATE_COLUMNS = (
     "estimate", "std_error", "ci_low", "ci_high", "df", "n", "n_clusters", "cluster", "icc", "design_effect", "n_eff",

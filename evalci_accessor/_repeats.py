@@ -15,17 +15,19 @@ from evalci_accessor._ids import Codes, ranked
 from evalci_accessor._item_weights import one_weight, refuse_unequal, refuse_weightless
 from evalci_accessor._pooled import divided, needed, pooled_words
 from evalci_accessor._scores import checked_weights, screen, sentinel_of
-from evalci_accessor._typing import NanPolicy
-from evalci_accessor._warn import examples, plain, warn
 from evalci_accessor.exceptions import (
     ClusterError,
     MethodError,
     MissingClusterError,
     MissingScoreWarning,
     SamplesError,
+    examples,
+    plain,
+    warn,
 )
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
-from evalci_accessor.stats.repeated import refuse_extremes
+from evalci_accessor.options import NanPolicy
+from evalci_accessor.stats.repeated.values import refuse_extremes
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evalci_accessor._crossing import joint_name
-from evalci_accessor.stats._validate import IntArray
-from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._warn import examples, warn
-from evalci_accessor.exceptions import ScanWarning
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.exceptions import ScanWarning, examples, warn
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 
 def usable(candidates: dict[str, Any], scores: FloatArray | None) -> set[str]:

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._ids import bare
-from evalci_accessor._typing import NanPolicy
-from evalci_accessor._warn import examples
-from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError
-from evalci_accessor.stats._validate import BoolArray, FloatArray, check_option, scaled
+from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError, examples
+from evalci_accessor.options import NanPolicy
+from evalci_accessor.stats.validate import BoolArray, FloatArray, check_option, scaled
 
 _NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {"scores": ScoreTypeError, "weights": WeightError}
 _KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor._typing import Unmatched
-from evalci_accessor._warn import examples, plain, warn
-from evalci_accessor.exceptions import PairingError, UnmatchedItemsWarning
-from evalci_accessor.stats._validate import BoolArray, IntArray
+from evalci_accessor.exceptions import PairingError, UnmatchedItemsWarning, examples, plain, warn
+from evalci_accessor.options import Unmatched
+from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _EXACT = 2**24  # counts up to here are exact in float32
 _ALIKE = 0.9  # share of the repeats under another system that an item must have

@@ -14,7 +14,7 @@ from evalci_accessor._pandas.plot_accessor import FramePlots
 from evalci_accessor._pandas.repeated_accessor import RepeatedFrameMethods
 from evalci_accessor._pandas.report_accessor import ReportFrameMethods
 from evalci_accessor._plots import Plots
-from evalci_accessor._typing import (
+from evalci_accessor.options import (
     Alternative,
     ClusterMethod,
     DegreesOfFreedom,

@@ -11,8 +11,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from evalci_accessor._crossing import check_listed, list_hint, refuse_ids
-from evalci_accessor._warn import examples
-from evalci_accessor.exceptions import AlignmentError, AmbiguousNameError, ColumnNotFoundError, MethodError
+from evalci_accessor.exceptions import AlignmentError, AmbiguousNameError, ColumnNotFoundError, MethodError, examples
 
 Frame: TypeAlias = pd.DataFrame | pd.Series
 ArrayLike: TypeAlias = np.ndarray | pd.Series | pd.Index | ExtensionArray

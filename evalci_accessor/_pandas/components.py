@@ -11,7 +11,7 @@ from evalci_accessor._components import COMPONENT_COLUMNS, check_split, componen
 from evalci_accessor._options import SplitOptions
 from evalci_accessor._pandas.columns import Frame
 from evalci_accessor._pandas.repeated import Roles, read_items, tidy_along
-from evalci_accessor._typing import NanPolicy
+from evalci_accessor.options import NanPolicy
 
 
 def variance_components(

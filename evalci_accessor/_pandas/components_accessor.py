@@ -9,7 +9,7 @@ import pandas as pd
 from evalci_accessor import _pandas
 from evalci_accessor._options import SplitOptions
 from evalci_accessor._pandas.paired_accessor import Spec, Specs
-from evalci_accessor._typing import NanPolicy
+from evalci_accessor.options import NanPolicy
 
 
 class ComponentsFrameMethods:

@@ -24,8 +24,8 @@ from evalci_accessor._pandas.pairs import Found, find_columns, read_pairs
 from evalci_accessor._pandas.reduce import add_up_crossed, read_rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._scores import to_float
-from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.options import NanPolicy, Unmatched
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 def crosscheck(

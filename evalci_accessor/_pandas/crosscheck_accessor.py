@@ -9,7 +9,7 @@ import pandas as pd
 from evalci_accessor import _pandas
 from evalci_accessor._options import CrosscheckOptions
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
-from evalci_accessor._typing import NanPolicy, Unmatched
+from evalci_accessor.options import NanPolicy, Unmatched
 
 
 class CrosscheckFrameMethods:

@@ -25,8 +25,8 @@ from evalci_accessor._present import (
     together,
 )
 from evalci_accessor._sample import Sample
-from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
 from evalci_accessor.exceptions import ClusterError
+from evalci_accessor.options import Alternative, IccMethod, NanPolicy, ProportionMethod
 
 
 def proportion_ci(

@@ -10,7 +10,7 @@ import pandas as pd
 from evalci_accessor import _pandas
 from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
 from evalci_accessor._pandas.columns import ArrayLike
-from evalci_accessor._typing import (
+from evalci_accessor.options import (
     Alternative,
     Claim,
     CompareTest,

@@ -39,10 +39,9 @@ from evalci_accessor._pandas.columns import Column, Frame, clusterings_of, find,
 from evalci_accessor._pandas.reduce import Rows
 from evalci_accessor._pandas.tidy import key_columns, tidy
 from evalci_accessor._scores import to_float, weights_to_float
-from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor._warn import plain
-from evalci_accessor.exceptions import AmbiguousNameError, EvalCIError, MethodError
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.exceptions import AmbiguousNameError, EvalCIError, MethodError, plain
+from evalci_accessor.options import NanPolicy, Unmatched
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 def mcnemar(

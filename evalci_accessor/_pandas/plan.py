@@ -36,8 +36,8 @@ from evalci_accessor._plan import (
     power_columns,
     width_columns,
 )
-from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor.exceptions import MethodError
+from evalci_accessor.options import NanPolicy, Unmatched
 
 
 def half_width(data: Frame, cluster: Any, *, asked: dict[str, Any], options: PlanOptions, **given: Any) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from evalci_accessor import _pandas
 from evalci_accessor._options import PlanOptions
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._pandas.plan_pairs_accessor import Counts, Numbers, PlanPairsFrameMethods
-from evalci_accessor._typing import Alternative, Claim, ClusterMethod, NanPolicy, PlanMethod, Unmatched
+from evalci_accessor.options import Alternative, Claim, ClusterMethod, NanPolicy, PlanMethod, Unmatched
 
 
 class PlanFrameMethods(PlanPairsFrameMethods):

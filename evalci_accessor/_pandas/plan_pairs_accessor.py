@@ -10,7 +10,7 @@ import pandas as pd
 from evalci_accessor import _pandas
 from evalci_accessor._options import PlanOptions
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
-from evalci_accessor._typing import Alternative, Claim, NanPolicy, PlanMethod, Unmatched
+from evalci_accessor.options import Alternative, Claim, NanPolicy, PlanMethod, Unmatched
 
 Numbers: TypeAlias = float | Sequence[float]
 Counts: TypeAlias = int | Sequence[int]

@@ -12,7 +12,7 @@ from evalci_accessor._options import PlanOptions, RateOptions
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._pandas.plan_pairs_accessor import Counts, Numbers
 from evalci_accessor._pandas.repeated_accessor import Ks
-from evalci_accessor._typing import (
+from evalci_accessor.options import (
     Alternative,
     Claim,
     ClusterMethod,

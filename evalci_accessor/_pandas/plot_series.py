@@ -11,7 +11,7 @@ from evalci_accessor import _pandas
 from evalci_accessor._options import CompareOptions, RateOptions
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._pandas.plot_curves_series import SeriesCurves
-from evalci_accessor._typing import (
+from evalci_accessor.options import (
     Alternative,
     ClusterMethod,
     CompareTest,

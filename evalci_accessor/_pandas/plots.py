@@ -25,9 +25,8 @@ from evalci_accessor._plots import (
     refuse_several,
 )
 from evalci_accessor._scores import to_float, zero_or_one
-from evalci_accessor._typing import NaiveMethod, NanPolicy, TooFew
-from evalci_accessor._warn import held
-from evalci_accessor.exceptions import MethodError
+from evalci_accessor.exceptions import MethodError, held
+from evalci_accessor.options import NaiveMethod, NanPolicy, TooFew
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
 

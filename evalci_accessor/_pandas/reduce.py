@@ -13,12 +13,11 @@ from evalci_accessor._ids import Codes, Groups, by_label, encode, group_rows
 from evalci_accessor._pandas.columns import Column, Frame, find, listed
 from evalci_accessor._sample import Sample, cross
 from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float, weights_to_float
-from evalci_accessor._typing import NanPolicy
-from evalci_accessor._warn import examples, plain
-from evalci_accessor.exceptions import MissingClusterError, WeightError
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
-from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.exceptions import MissingClusterError, WeightError, examples, plain
+from evalci_accessor.options import NanPolicy
+from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -21,10 +21,9 @@ from evalci_accessor._pooled import ids_or_settings
 from evalci_accessor._repeated import REPEATED_COLUMNS, repeated_columns
 from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._scores import to_float, weights_to_float
-from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
-from evalci_accessor._warn import plain
-from evalci_accessor.exceptions import MethodError
-from evalci_accessor.stats.repeated import check_ks
+from evalci_accessor.exceptions import MethodError, plain
+from evalci_accessor.options import NanPolicy, RepeatedMeasure, TooFew
+from evalci_accessor.stats.repeated.values import check_ks
 
 
 def repeated(

@@ -10,7 +10,7 @@ import pandas as pd
 from evalci_accessor import _pandas
 from evalci_accessor._options import RateOptions
 from evalci_accessor._pandas.paired_accessor import Spec, Specs
-from evalci_accessor._typing import Alternative, ClusterMethod, DegreesOfFreedom, NanPolicy, TooFew
+from evalci_accessor.options import Alternative, ClusterMethod, DegreesOfFreedom, NanPolicy, TooFew
 
 Ks: TypeAlias = int | Sequence[int]
 

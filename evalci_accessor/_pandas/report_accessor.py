@@ -10,7 +10,7 @@ import pandas as pd
 from evalci_accessor import _pandas
 from evalci_accessor._options import ReportOptions, Wording
 from evalci_accessor._pandas.paired_accessor import Pairs, Spec, Specs
-from evalci_accessor._typing import Claim, ClusterMethod, Correction, DiffMethod, NanPolicy, Unmatched
+from evalci_accessor.options import Claim, ClusterMethod, Correction, DiffMethod, NanPolicy, Unmatched
 
 if TYPE_CHECKING:
     from evalci_accessor.report import Report

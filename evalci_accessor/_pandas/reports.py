@@ -15,9 +15,8 @@ from evalci_accessor._pandas.repeated import Roles, read_items
 from evalci_accessor._present import ESTIMATE_COLUMNS
 from evalci_accessor._repeats import Items
 from evalci_accessor._scores import weights_to_float
-from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor._warn import held
-from evalci_accessor.exceptions import MethodError
+from evalci_accessor.exceptions import MethodError, held
+from evalci_accessor.options import NanPolicy, Unmatched
 from evalci_accessor.report import Report
 from evalci_accessor.report._collect import Findings, build, check
 

@@ -16,7 +16,7 @@ from evalci_accessor._pandas.plot_series import SeriesPlots
 from evalci_accessor._pandas.repeated_series import RepeatedSeriesMethods
 from evalci_accessor._pandas.report_series import ReportSeriesMethods
 from evalci_accessor._plots import Plots
-from evalci_accessor._typing import (
+from evalci_accessor.options import (
     Alternative,
     Claim,
     ClusterMethod,

@@ -7,14 +7,6 @@ import xarray as xr
 from evalci_accessor import _xarray
 from evalci_accessor._options import RateOptions
 from evalci_accessor._plots import Plots
-from evalci_accessor._typing import (
-    Alternative,
-    ClusterMethod,
-    DegreesOfFreedom,
-    IccMethod,
-    NanPolicy,
-    ProportionMethod,
-)
 from evalci_accessor._xarray.components_accessor import ComponentsDatasetMethods
 from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDatasetMethods
 from evalci_accessor._xarray.dims import Dims
@@ -23,6 +15,14 @@ from evalci_accessor._xarray.plan_accessor import PlanDatasetMethods
 from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.repeated_accessor import RepeatedDatasetMethods
 from evalci_accessor._xarray.report_accessor import ReportDatasetMethods
+from evalci_accessor.options import (
+    Alternative,
+    ClusterMethod,
+    DegreesOfFreedom,
+    IccMethod,
+    NanPolicy,
+    ProportionMethod,
+)
 
 
 class DatasetAccessor(

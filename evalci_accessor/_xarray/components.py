@@ -9,9 +9,9 @@ import xarray as xr
 
 from evalci_accessor._components import COMPONENT_COLUMNS, check_split, component_columns, sources_of
 from evalci_accessor._options import SplitOptions
-from evalci_accessor._typing import NanPolicy
 from evalci_accessor._xarray.dims import Cube, Dims
 from evalci_accessor._xarray.repeated import Roles, read_items, wrap_along
+from evalci_accessor.options import NanPolicy
 
 
 def variance_components(

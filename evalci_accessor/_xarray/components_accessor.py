@@ -8,9 +8,9 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import SplitOptions
-from evalci_accessor._typing import NanPolicy
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Spec, Specs
+from evalci_accessor.options import NanPolicy
 
 
 class ComponentsDatasetMethods:

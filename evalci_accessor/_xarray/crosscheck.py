@@ -18,13 +18,13 @@ from evalci_accessor._crosscheck import (
 )
 from evalci_accessor._ids import encode
 from evalci_accessor._options import CrosscheckOptions
-from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.match import read_pairs
 from evalci_accessor._xarray.parts import find_parts
 from evalci_accessor._xarray.reduce import add_up_crossed, codes_of, ids_of, read_cells
 from evalci_accessor.exceptions import AmbiguousNameError
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.options import NanPolicy, Unmatched
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 def crosscheck(

@@ -8,9 +8,9 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import CrosscheckOptions
-from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor.options import NanPolicy, Unmatched
 
 
 class CrosscheckDatasetMethods:

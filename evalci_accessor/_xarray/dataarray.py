@@ -9,7 +9,15 @@ import xarray as xr
 from evalci_accessor import _xarray
 from evalci_accessor._options import CompareOptions, DiffOptions, RateOptions, TestOptions
 from evalci_accessor._plots import Plots
-from evalci_accessor._typing import (
+from evalci_accessor._xarray.components_accessor import ComponentsDataArrayMethods
+from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDataArrayMethods
+from evalci_accessor._xarray.dims import Dims
+from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._xarray.plan_dataarray import PlanDataArrayMethods
+from evalci_accessor._xarray.plot_dataarray import DataArrayPlots
+from evalci_accessor._xarray.repeated_dataarray import RepeatedDataArrayMethods
+from evalci_accessor._xarray.report_dataarray import ReportDataArrayMethods
+from evalci_accessor.options import (
     Alternative,
     Claim,
     ClusterMethod,
@@ -24,14 +32,6 @@ from evalci_accessor._typing import (
     ProportionMethod,
     Unmatched,
 )
-from evalci_accessor._xarray.components_accessor import ComponentsDataArrayMethods
-from evalci_accessor._xarray.crosscheck_accessor import CrosscheckDataArrayMethods
-from evalci_accessor._xarray.dims import Dims
-from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
-from evalci_accessor._xarray.plan_dataarray import PlanDataArrayMethods
-from evalci_accessor._xarray.plot_dataarray import DataArrayPlots
-from evalci_accessor._xarray.repeated_dataarray import RepeatedDataArrayMethods
-from evalci_accessor._xarray.report_dataarray import ReportDataArrayMethods
 
 
 class DataArrayAccessor(

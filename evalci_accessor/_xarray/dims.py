@@ -11,8 +11,7 @@ import numpy as np
 import xarray as xr
 
 from evalci_accessor._crossing import check_listed, list_hint, refuse_ids
-from evalci_accessor._warn import examples
-from evalci_accessor.exceptions import AlignmentError, ColumnNotFoundError, DimensionError, MethodError
+from evalci_accessor.exceptions import AlignmentError, ColumnNotFoundError, DimensionError, MethodError, examples
 
 Cube: TypeAlias = xr.DataArray | xr.Dataset
 Dims: TypeAlias = str | Iterable[Hashable] | EllipsisType | None

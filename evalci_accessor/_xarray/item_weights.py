@@ -8,11 +8,11 @@ import xarray as xr
 from evalci_accessor._ids import Codes
 from evalci_accessor._item_weights import refuse_unequal, refuse_weightless, unequal
 from evalci_accessor._scores import checked_weights, weights_to_float
-from evalci_accessor._warn import plain
 from evalci_accessor._xarray.dims import Named
 from evalci_accessor._xarray.parts import Parts
 from evalci_accessor._xarray.reduce import describe, spread_over
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.exceptions import plain
+from evalci_accessor.stats.validate import IntArray
 
 
 def item_weights(parts: Parts, array: xr.DataArray, systems: IntArray, items: Codes) -> Named:

@@ -25,14 +25,13 @@ from evalci_accessor._pairing import (
     taking_part,
 )
 from evalci_accessor._scores import checked_weights
-from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Named
 from evalci_accessor._xarray.item_weights import item_weights
 from evalci_accessor._xarray.parts import Parts
 from evalci_accessor._xarray.reduce import Cells, codes_of, describe, ids_of, read_cells
-from evalci_accessor.exceptions import PairingError
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
+from evalci_accessor.exceptions import PairingError, examples
+from evalci_accessor.options import NanPolicy, Unmatched
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -21,11 +21,11 @@ from evalci_accessor._present import (
     refuse_single_clusters,
     together,
 )
-from evalci_accessor._typing import Alternative, IccMethod, NanPolicy, ProportionMethod
 from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.reduce import Cells, add_up, add_up_crossed, flat_ids, read_cells
 from evalci_accessor._xarray.wrap import wrap
 from evalci_accessor.exceptions import DimensionError
+from evalci_accessor.options import Alternative, IccMethod, NanPolicy, ProportionMethod
 
 
 def proportion_ci(

@@ -9,7 +9,8 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import CompareOptions, DiffOptions, TestOptions
-from evalci_accessor._typing import (
+from evalci_accessor._xarray.dims import Dims
+from evalci_accessor.options import (
     Alternative,
     Claim,
     CompareTest,
@@ -20,7 +21,6 @@ from evalci_accessor._typing import (
     PairTestMethod,
     Unmatched,
 )
-from evalci_accessor._xarray.dims import Dims
 
 Spec: TypeAlias = Hashable | xr.DataArray
 Specs: TypeAlias = Spec | Sequence[Hashable | xr.DataArray]

@@ -18,13 +18,13 @@ from evalci_accessor._pairs import (
     diff_columns,
     mcnemar_columns,
 )
-from evalci_accessor._typing import Layout, NanPolicy, Unmatched
 from evalci_accessor._xarray.dims import Cube, Dims
 from evalci_accessor._xarray.match import Paired, read_pairs
 from evalci_accessor._xarray.parts import find_parts
 from evalci_accessor._xarray.wrap import over
 from evalci_accessor.exceptions import AmbiguousNameError
-from evalci_accessor.stats._validate import IntArray, check_option
+from evalci_accessor.options import Layout, NanPolicy, Unmatched
+from evalci_accessor.stats.validate import IntArray, check_option
 
 _SWAPPED = {"estimate_a": "estimate_b", "only_a": "only_b"}
 _NEGATED = ("difference", "statistic")

@@ -12,10 +12,9 @@ from evalci_accessor._crossing import JointIds, join_ids
 from evalci_accessor._entries import Names
 from evalci_accessor._ids import by_label, encode
 from evalci_accessor._pairing import refuse_same_part
-from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, find, score_of
 from evalci_accessor._xarray.reduce import ids_of
-from evalci_accessor.exceptions import DimensionError, MethodError
+from evalci_accessor.exceptions import DimensionError, MethodError, examples
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -28,7 +28,6 @@ from evalci_accessor._plan import (
     power_columns,
     width_columns,
 )
-from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, named_dims, score_of
 from evalci_accessor._xarray.match import read_pairs
 from evalci_accessor._xarray.pairs import refuse_own_names
@@ -36,6 +35,7 @@ from evalci_accessor._xarray.parts import find_parts
 from evalci_accessor._xarray.reduce import add_up, read_cells
 from evalci_accessor._xarray.repeated import Roles, read_items
 from evalci_accessor._xarray.wrap import over
+from evalci_accessor.options import NanPolicy, Unmatched
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

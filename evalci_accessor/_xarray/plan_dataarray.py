@@ -8,10 +8,10 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import PlanOptions
-from evalci_accessor._typing import Alternative, Claim, ClusterMethod, NanPolicy, PlanMethod, Unmatched
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
 from evalci_accessor._xarray.plan_accessor import Counts, Numbers
+from evalci_accessor.options import Alternative, Claim, ClusterMethod, NanPolicy, PlanMethod, Unmatched
 
 
 class PlanDataArrayMethods:

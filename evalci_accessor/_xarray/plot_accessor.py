@@ -9,7 +9,10 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import CompareOptions, RateOptions
-from evalci_accessor._typing import (
+from evalci_accessor._xarray.dims import Dims
+from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._xarray.plot_curves_accessor import DatasetCurves
+from evalci_accessor.options import (
     Alternative,
     ClusterMethod,
     CompareTest,
@@ -21,9 +24,6 @@ from evalci_accessor._typing import (
     NanPolicy,
     Unmatched,
 )
-from evalci_accessor._xarray.dims import Dims
-from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
-from evalci_accessor._xarray.plot_curves_accessor import DatasetCurves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,11 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import PlanOptions, RateOptions
-from evalci_accessor._typing import (
+from evalci_accessor._xarray.dims import Dims
+from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor._xarray.plan_accessor import Counts, Numbers
+from evalci_accessor._xarray.repeated_accessor import Ks
+from evalci_accessor.options import (
     Alternative,
     Claim,
     ClusterMethod,
@@ -22,10 +26,6 @@ from evalci_accessor._typing import (
     TooFew,
     Unmatched,
 )
-from evalci_accessor._xarray.dims import Dims
-from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
-from evalci_accessor._xarray.plan_accessor import Counts, Numbers
-from evalci_accessor._xarray.repeated_accessor import Ks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

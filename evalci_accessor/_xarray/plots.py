@@ -21,13 +21,12 @@ from evalci_accessor._plots import (
     refuse_several,
 )
 from evalci_accessor._scores import to_float, zero_or_one
-from evalci_accessor._typing import NaiveMethod, NanPolicy, TooFew
-from evalci_accessor._warn import examples, held
 from evalci_accessor._xarray import methods, pairs, plan, repeated
 from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.reduce import add_up, read_cells
-from evalci_accessor.exceptions import DimensionError, MethodError
+from evalci_accessor.exceptions import DimensionError, MethodError, examples, held
+from evalci_accessor.options import NaiveMethod, NanPolicy, TooFew
 from evalci_accessor.plot._clusters import NEEDED, of_sample
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
 

@@ -14,13 +14,12 @@ from evalci_accessor._crossing import Clustering, coarsest, refuse_many
 from evalci_accessor._ids import Codes, by_label, encode
 from evalci_accessor._sample import Sample, cross
 from evalci_accessor._scores import checked_weights, in_unit_interval, screen, sentinel_of, to_float, weights_to_float
-from evalci_accessor._typing import NanPolicy
-from evalci_accessor._warn import examples, plain
 from evalci_accessor._xarray.dims import Named
-from evalci_accessor.exceptions import DimensionError, MissingClusterError, WeightError
-from evalci_accessor.stats._validate import BoolArray, IntArray
-from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.exceptions import DimensionError, MissingClusterError, WeightError, examples, plain
+from evalci_accessor.options import NanPolicy
+from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _BLOCK = 2**20  # cells added up at a time
 

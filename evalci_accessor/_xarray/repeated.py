@@ -18,12 +18,11 @@ from evalci_accessor._pooled import ids_or_settings
 from evalci_accessor._repeated import REPEATED_COLUMNS, repeated_columns
 from evalci_accessor._repeats import Items, Naming, gather
 from evalci_accessor._scores import weights_to_float
-from evalci_accessor._typing import NanPolicy, RepeatedMeasure, TooFew
-from evalci_accessor._warn import examples
 from evalci_accessor._xarray.dims import Cube, Dims, Named, clusterings_of, find, named_dims, score_of
 from evalci_accessor._xarray.reduce import Cells, codes_of, describe, ids_of, read_cells, spread_over
-from evalci_accessor.exceptions import AmbiguousNameError, DimensionError, MethodError
-from evalci_accessor.stats.repeated import check_ks
+from evalci_accessor.exceptions import AmbiguousNameError, DimensionError, MethodError, examples
+from evalci_accessor.options import NanPolicy, RepeatedMeasure, TooFew
+from evalci_accessor.stats.repeated.values import check_ks
 
 
 def repeated(

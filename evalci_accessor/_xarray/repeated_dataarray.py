@@ -6,10 +6,10 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import RateOptions
-from evalci_accessor._typing import Alternative, ClusterMethod, DegreesOfFreedom, NanPolicy, TooFew
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Spec, Specs
 from evalci_accessor._xarray.repeated_accessor import Ks
+from evalci_accessor.options import Alternative, ClusterMethod, DegreesOfFreedom, NanPolicy, TooFew
 
 
 class RepeatedDataArrayMethods:

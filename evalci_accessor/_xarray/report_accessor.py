@@ -9,9 +9,9 @@ import xarray as xr
 
 from evalci_accessor import _xarray
 from evalci_accessor._options import ReportOptions, Wording
-from evalci_accessor._typing import Claim, ClusterMethod, Correction, DiffMethod, NanPolicy, Unmatched
 from evalci_accessor._xarray.dims import Dims
 from evalci_accessor._xarray.paired_accessor import Pairs, Spec, Specs
+from evalci_accessor.options import Claim, ClusterMethod, Correction, DiffMethod, NanPolicy, Unmatched
 
 if TYPE_CHECKING:
     from evalci_accessor.report import Report

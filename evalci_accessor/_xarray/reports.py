@@ -12,14 +12,14 @@ from evalci_accessor._options import ReportOptions, Wording
 from evalci_accessor._pairs import COMPARE_COLUMNS, DIFF_COLUMNS
 from evalci_accessor._present import DESIGN_COLUMNS, ESTIMATE_COLUMNS
 from evalci_accessor._repeats import Items
-from evalci_accessor._typing import NanPolicy, Unmatched
-from evalci_accessor._warn import held
 from evalci_accessor._xarray import methods, pairs
 from evalci_accessor._xarray.dims import Cube, Dims, find, score_of
 from evalci_accessor._xarray.parts import Parts, find_parts
 from evalci_accessor._xarray.plots import naive_intervals
 from evalci_accessor._xarray.reduce import Cells
 from evalci_accessor._xarray.repeated import Roles, read_items
+from evalci_accessor.exceptions import held
+from evalci_accessor.options import NanPolicy, Unmatched
 from evalci_accessor.report import Report
 from evalci_accessor.report._collect import Findings, build, check
 

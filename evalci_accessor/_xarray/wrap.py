@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from evalci_accessor._warn import examples
 from evalci_accessor._xarray.reduce import Cells
-from evalci_accessor.exceptions import AmbiguousNameError
+from evalci_accessor.exceptions import AmbiguousNameError, examples
 
 
 def wrap(cells: Cells, columns: dict[str, Any]) -> xr.Dataset:
