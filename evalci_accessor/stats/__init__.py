@@ -9,7 +9,7 @@ from evalci_accessor.stats.pairs.multiplicity import adjust_pvalues
 from evalci_accessor.stats.pairs.tests import mcnemar
 from evalci_accessor.stats.planning.pair import PowerPlan, mde, power
 from evalci_accessor.stats.planning.rate import WidthPlan, half_width
-from evalci_accessor.stats.planning.required import RequiredPlan, required_clusters, required_items
+from evalci_accessor.stats.planning.required import RequiredPlan, required_clusters
 from evalci_accessor.stats.rates.clustered import cluster_ci, crossed_ci
 from evalci_accessor.stats.rates.design import design_effect
 from evalci_accessor.stats.rates.posterior import IccPosterior, icc_posterior
@@ -51,7 +51,6 @@ __all__ = [
     "projected_error",
     "proportion_ci",
     "required_clusters",
-    "required_items",
     "simulate",
     "variance_components",
 ]

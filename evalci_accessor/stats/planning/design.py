@@ -5,17 +5,19 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, examples
-from evalci_accessor.stats import progress as _progress
-from evalci_accessor.stats import special
+from evalci_accessor.options import Alternative, Claim
+from evalci_accessor.stats import progress, special
 from evalci_accessor.stats.pairs.laws import averaged_critical, score_df, tango_z
 from evalci_accessor.stats.pairs.posterior import Evidence, pair_posteriors
 from evalci_accessor.stats.rates.moments import bell_mccaffrey_df
 from evalci_accessor.stats.validate import FloatArray, as_float
 
+Flat: TypeAlias = "dict[str, FloatArray]"
 MOST_CLUSTERS = 1_000_000
 _LARGEST = 1e9  # items in a cluster: more do nothing, and sums of them must stay whole numbers
 _MOST_ITEMS = 1e7
@@ -105,6 +107,48 @@ class Parts:
         total = self.between + self.item
         n = (size * count).sum()
         return float(self.std_error(size, count) ** 2 * n / total) if total > 0 else 1.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Design:
+    """A design and its analysis as the caller names them; `RateDesign` and `PairDesign` check what they use."""
+
+    icc: object
+    items_per_cluster: object
+    rate: object = None
+    disagreement: object = None
+    correlation: object = None
+    std_dev: object = None
+    n_samples: object = 1
+    item_icc: object = None
+    margin: float | None = None
+    claim: Claim | None = None
+    method: Any = "auto"
+    alternative: Alternative = "two-sided"
+    confidence_level: float = 0.95
+    n_sims: object = 100
+    rng: object = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Checked:
+    """What a checked question about a rate shares with one about a pair; the number of clusters is left open."""
+
+    pattern: Pattern
+    icc: FloatArray
+    item_icc: FloatArray
+    spread: Flat  # how much scores, or their differences, vary: rate, std_dev, disagreement, or rate and correlation
+    n_samples: int
+    method: str
+    level: float
+
+    def flat(self, **more: FloatArray) -> tuple[tuple[int, ...], Flat]:
+        """Common shape and flat arrays of all that may be arrays."""
+        return spread_out(icc=self.icc, item_icc=self.item_icc, **self.spread, **more)
+
+    def parts_of(self, variance: float, flat: Flat, i: int) -> Parts:
+        """Parts of the variance of an item's value, from that of single scores."""
+        return Parts.of(variance, float(flat["icc"][i]), float(flat["item_icc"][i]), self.n_samples)
 
 
 def within(values: object, name: str, low: float, high: float) -> FloatArray:
@@ -200,21 +244,24 @@ def spread_out(**arrays: FloatArray) -> tuple[tuple[int, ...], dict[str, FloatAr
 def each(n: int, one: Callable[[int], tuple[float, ...]], label: str) -> list[FloatArray]:
     """The answers of n designs, an array each."""
     rows = []
-    for i in _progress.progress(range(n), label=label, unit="design"):
-        with _progress.within():
+    for i in progress.progress(range(n), label=label, unit="design"):
+        with progress.within():
             rows.append(one(i))
     return [np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)] if rows else []
 
 
 def smallest(
-    value: Callable[[int], float], reached: Callable[[float], bool], better: Callable[[int, float], float], start: float,
-    least: int, most: int,
-) -> tuple[int, float] | None:  # fmt: skip
-    """The whole number at which ``reached(value)`` turns true: it holds there and not one below. None if nowhere up to ``most``.
+    value: Callable[[int], float],
+    reached: Callable[[float], bool],
+    better: Callable[[int, float], float],
+    start: float,
+    most: int = MOST_CLUSTERS,
+) -> tuple[int, float] | None:
+    """The number of clusters at which ``reached(value)`` turns true: it holds there and not one below. None if nowhere.
 
     ``better`` of a number and its value is a guess at the number that it takes.
     """
-    known: dict[int, float] = {}
+    least, known = 2, dict[int, float]()
 
     def at_goal(n: int) -> bool:
         if n not in known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeAlias
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreRangeError
 from evalci_accessor.options import Alternative, Claim, PlanMethod
 from evalci_accessor.stats.pairs.difference import check_tail, resolve_claim
 from evalci_accessor.stats.planning.design import (
+    Checked,
+    Design,
+    Flat,
     Goal,
     Parts,
     Pattern,
@@ -20,14 +23,13 @@ from evalci_accessor.stats.planning.design import (
     positive,
     robust_power,
     score_power,
-    spread_out,
     whole,
     whole_clusters,
     within,
 )
 from evalci_accessor.stats.validate import FloatArray, IntArray, as_float, check_level, check_option
 
-Flat: TypeAlias = "dict[str, FloatArray]"
+_NEAR = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,48 +76,33 @@ class PowerPlan:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairDesign:
+class PairDesign(Checked):
     """A checked question about pairs but for the difference, the margin and the number of clusters."""
 
-    pattern: Pattern
-    icc: FloatArray
-    item_icc: FloatArray
-    spread: Flat  # one of: disagreement; rate and correlation; std_dev
-    n_samples: int
-    method: str
     bounded: bool
     claim: Claim
     alternative: Alternative
-    level: float
 
     @classmethod
-    def of(
-        cls, *, icc: object, items_per_cluster: object, disagreement: object, rate: object, correlation: object, std_dev: object,
-        n_samples: object, item_icc: object, margin: float | None, claim: Claim | None, method: PlanMethod,
-        alternative: Alternative, confidence_level: float,
-    ) -> tuple[PairDesign, float]:  # fmt: skip
+    def of(cls, design: Design) -> tuple[PairDesign, float]:
         """The design and the margin after the checks."""
-        samples = whole(n_samples, "n_samples", 1)
-        check_tail(confidence_level, alternative)
-        spread = _spread(disagreement, rate, correlation, std_dev)
+        samples = whole(design.n_samples, "n_samples", 1)
+        check_tail(design.confidence_level, design.alternative)
+        spread = _spread(design)
         bounded = "std_dev" not in spread
-        width, claimed = resolve_claim(margin, claim, bounded=bounded)
-        if (width > 0 or claimed != "superiority") and alternative != "two-sided":
+        width, claimed = resolve_claim(design.margin, design.claim, bounded=bounded)
+        if (width > 0 or claimed != "superiority") and design.alternative != "two-sided":
             raise MethodError(
-                f"alternative={alternative!r} would be ignored: a verdict against a margin has the side of its claim. Leave "
-                "alternative='two-sided'."
+                f"alternative={design.alternative!r} would be ignored: a verdict against a margin has the side of its claim. "
+                "Leave alternative='two-sided'."
             )
-        pattern = Pattern.of(items_per_cluster)
-        of_clusters, of_items = correlations(icc, item_icc, samples)
-        ran = resolve_plan_method(method, binary=bounded and samples == 1, single=bool((pattern.sizes == 1).all()))
+        pattern = Pattern.of(design.items_per_cluster)
+        of_clusters, of_items = correlations(design.icc, design.item_icc, samples)
+        ran = resolve_plan_method(design.method, binary=bounded and samples == 1, single=bool((pattern.sizes == 1).all()))
         return cls(
             pattern=pattern, icc=of_clusters, item_icc=of_items, spread=spread, n_samples=samples, method=ran, bounded=bounded,
-            claim=claimed, alternative=alternative, level=check_level(confidence_level),
+            claim=claimed, alternative=design.alternative, level=check_level(design.confidence_level),
         ), width  # fmt: skip
-
-    def flat(self, **more: FloatArray) -> tuple[tuple[int, ...], Flat]:
-        """Common shape and flat arrays of all that may be arrays."""
-        return spread_out(icc=self.icc, item_icc=self.item_icc, **self.spread, **more)
 
     def variance(self, flat: Flat, i: int, difference: float) -> float:
         """Variance of the difference of single scores of an item, which must be above 0."""
@@ -151,8 +138,7 @@ class PairDesign:
 
     def parts(self, flat: Flat, i: int, difference: float) -> Parts:
         """Parts of the variance of an item's value."""
-        variance = self.variance(flat, i, difference)
-        return Parts.of(variance, float(flat["icc"][i]), float(flat["item_icc"][i]), self.n_samples)
+        return self.parts_of(self.variance(flat, i, difference), flat, i)
 
     def power(self, flat: Flat, i: int, difference: float, margin: float, n_clusters: int, times: float = 1.0) -> float:
         """Power of one design, with ``times`` as many items."""
@@ -214,8 +200,9 @@ def resolve_plan_method(method: PlanMethod, *, binary: bool, single: bool) -> st
     return str(method)
 
 
-def _spread(disagreement: object, rate: object, correlation: object, std_dev: object) -> Flat:
-    """How much the differences of the items vary, said in exactly one way."""
+def _spread(design: Design) -> Flat:
+    """How much the differences of the items vary, given in exactly one way."""
+    disagreement, rate, correlation, std_dev = design.disagreement, design.rate, design.correlation, design.std_dev
     said = [disagreement is not None, rate is not None or correlation is not None, std_dev is not None]
     if sum(said) != 1:
         given = [n for n, v in zip(("disagreement", "rate/correlation", "std_dev"), said, strict=True) if v]
@@ -330,9 +317,6 @@ def check_power(power: object, goal: Goal) -> float:
     return float(value)
 
 
-_NEAR = 1e-9
-
-
 def power(
     difference: object,
     *,
@@ -442,11 +426,11 @@ def power(
     >>> print(f"{plan.claim}: {plan.power:.2f}, with endless questions {plan.power_limit:.2f}")
     noninferiority: 0.59, with endless questions 0.93
     """
-    design, width = PairDesign.of(
+    design, width = PairDesign.of(Design(
         icc=icc, items_per_cluster=items_per_cluster, disagreement=disagreement, rate=rate, correlation=correlation,
         std_dev=std_dev, n_samples=n_samples, item_icc=item_icc, margin=margin, claim=claim, method=method,
         alternative=alternative, confidence_level=confidence_level,
-    )  # fmt: skip
+    ))  # fmt: skip
     shape, flat = design.flat(
         difference=true_difference(design, difference, width),
         n_clusters=whole_clusters(n_clusters),
@@ -529,11 +513,11 @@ def mde(
         )
     if not seeks_margin and difference is not None:
         raise MethodError("difference= is what is sought; it goes with claim='noninferiority' or 'equivalence' only.")
-    design, width = PairDesign.of(
+    design, width = PairDesign.of(Design(
         icc=icc, items_per_cluster=items_per_cluster, disagreement=disagreement, rate=rate, correlation=correlation,
         std_dev=std_dev, n_samples=n_samples, item_icc=item_icc, margin=0.5 if seeks_margin else margin,
         claim=claim, method=method, alternative=alternative, confidence_level=confidence_level,
-    )  # fmt: skip
+    ))  # fmt: skip
     goal = check_power(power, design.goal(1.0, width))
     true = as_float(0.0 if difference is None else difference, "difference")
     shape, flat = design.flat(difference=true, n_clusters=whole_clusters(n_clusters))
@@ -559,11 +543,10 @@ def mde(
     return design.plan(shape, flat)
 
 
-def _root(excess: object, low: float, end: float, error: float) -> float:
+def _root(excess: Callable[[float], float], low: float, end: float, error: float) -> float:
     """Where the excess turns positive between ``low`` and ``end``; ``low`` if it is so there already, nan if nowhere."""
     from scipy.optimize import brentq
 
-    assert callable(excess)
     first, last = low + _NEAR * error, end * (1 - _NEAR)
     if first >= last:
         return float("nan")
