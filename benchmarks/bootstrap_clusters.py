@@ -27,7 +27,7 @@ import pandas as pd
 import simulation
 
 from evalci_accessor import stats
-from evalci_accessor.stats._draws import cluster_sums
+from evalci_accessor.stats.simulate import cluster_sums
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "bootstrap_clusters.csv"
@@ -145,7 +145,9 @@ def summary(frame: pd.DataFrame) -> str:
         )
         out += [textwrap.fill(words, 120), ""]
     table = drawn.pivot_table(index=["n_clusters", "p"], columns="method", values="coverage")[list(DRAWN)]
-    body = [[f"{g}", f"{p:g}", *(f"{x:.3f}" for x in row)] for (g, p), row in zip(table.index, table.to_numpy(), strict=True)]
+    body = [
+        [f"{g}", f"{p:g}", *(f"{x:.3f}" for x in row)] for (g, p), row in zip(table.index, table.to_numpy(), strict=True)
+    ]
     made = (
         f"{int(drawn['replicates'].max())} data sets each, {_RESAMPLES} resamples, clusters of 5, ICC .3; standard errors "
         f"{drawn['coverage_se'].min():.3f} to {drawn['coverage_se'].max():.3f}"

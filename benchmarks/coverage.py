@@ -29,7 +29,7 @@ import simulation
 from scipy import special
 
 from evalci_accessor import stats
-from evalci_accessor.stats._draws import cluster_sums
+from evalci_accessor.stats.simulate import cluster_sums
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "coverage.csv"

@@ -28,11 +28,11 @@ import pandas as pd
 import simulation
 from scipy.special import ndtri
 
-from evalci_accessor.stats._results import DifferenceResult, RateResult
-from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats.crossed import Crossed
-from evalci_accessor.stats.difference import infer
-from evalci_accessor.stats.matched import MatchedScores
+from evalci_accessor.stats.pairs.difference import infer
+from evalci_accessor.stats.pairs.matched import MatchedScores
+from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.results import DifferenceResult, RateResult
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "crossed.csv"

@@ -27,7 +27,7 @@ import simulation
 from scipy import special
 
 from evalci_accessor import stats
-from evalci_accessor.stats._draws import cluster_sums
+from evalci_accessor.stats.simulate import cluster_sums
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "peers.csv"
@@ -60,7 +60,9 @@ class Cell:
     p: float
 
     def seed(self) -> np.random.SeedSequence:
-        return np.random.SeedSequence([SEED, self.n_clusters, SIZES.index(self.sizes), round(100 * self.icc), round(100 * self.p)])
+        return np.random.SeedSequence(
+            [SEED, self.n_clusters, SIZES.index(self.sizes), round(100 * self.icc), round(100 * self.p)]
+        )
 
 
 def grid(*, quick: bool = False) -> list[Cell]:

@@ -27,8 +27,8 @@ import simulation
 from scipy.special import ndtr, ndtri
 
 from evalci_accessor import stats
-from evalci_accessor.stats.difference import infer
-from evalci_accessor.stats.matched import PairTotals
+from evalci_accessor.stats.pairs.difference import infer
+from evalci_accessor.stats.pairs.matched import PairTotals
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "planning.csv"

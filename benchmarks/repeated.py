@@ -36,7 +36,7 @@ from evalci_accessor._options import RateOptions
 from evalci_accessor._repeated import repeated_columns
 from evalci_accessor._repeats import Items, Naming
 from evalci_accessor.exceptions import EvalCIWarning
-from evalci_accessor.stats.clustered import cluster_ci
+from evalci_accessor.stats.rates.clustered import cluster_ci
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "repeated.csv"

@@ -26,10 +26,10 @@ import pandas as pd
 import simulation
 from tqdm import tqdm
 
-from evalci_accessor.stats.difference import infer
-from evalci_accessor.stats.matched import MatchedScores
-from evalci_accessor.stats.moments import bell_mccaffrey_df
-from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
+from evalci_accessor.stats.pairs.difference import infer
+from evalci_accessor.stats.pairs.matched import MatchedScores
+from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside
+from evalci_accessor.stats.rates.moments import bell_mccaffrey_df
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "simultaneous.csv"

@@ -41,13 +41,13 @@ from scipy.special import betainc, gammaln, ndtr, stdtr
 
 import evalci_accessor
 from evalci_accessor import stats
-from evalci_accessor.stats import averaged, clustered, posterior
-from evalci_accessor.stats._paired_laws import ReplicateLaw
-from evalci_accessor.stats.bootstrap import differences, mean_replicates
-from evalci_accessor.stats.matched import MatchedScores
-from evalci_accessor.stats.moments import bell_mccaffrey_df, moments
-from evalci_accessor.stats.pair_tests import binomial_tails
-from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
+from evalci_accessor.stats.pairs.laws import ReplicateLaw
+from evalci_accessor.stats.pairs.matched import MatchedScores
+from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside
+from evalci_accessor.stats.pairs.tests import binomial_tails
+from evalci_accessor.stats.rates import averaged, clustered, posterior
+from evalci_accessor.stats.rates.bootstrap import differences, mean_replicates
+from evalci_accessor.stats.rates.moments import bell_mccaffrey_df, moments
 
 N_RESAMPLES = 10_000
 

@@ -28,9 +28,9 @@ import pandas as pd
 import simulation
 
 from evalci_accessor import stats
-from evalci_accessor.stats._paired_laws import sided
-from evalci_accessor.stats.difference import joint_law, prepare
-from evalci_accessor.stats.matched import PairTotals
+from evalci_accessor.stats.pairs.difference import joint_law, prepare
+from evalci_accessor.stats.pairs.laws import sided
+from evalci_accessor.stats.pairs.matched import PairTotals
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "type_one.csv"

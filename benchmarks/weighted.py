@@ -28,9 +28,9 @@ import pandas as pd
 import simulation
 from type_one import NULLS, SHIFTS
 
-from evalci_accessor.stats.difference import infer
-from evalci_accessor.stats.matched import MatchedScores, PairTotals
-from evalci_accessor.stats.pair_tests import pair_test
+from evalci_accessor.stats.pairs.difference import infer
+from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
+from evalci_accessor.stats.pairs.tests import pair_test
 
 HERE = Path(__file__).resolve().parent
 CSV = HERE / "results" / "weighted.csv"

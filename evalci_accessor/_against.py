@@ -13,9 +13,9 @@ from evalci_accessor import _fit_clusters as fit_clusters
 from evalci_accessor import _fit_rows as fit_rows
 from evalci_accessor._fit_scores import Scores
 from evalci_accessor._fitted import Theirs
-from evalci_accessor._warn import examples
-from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.exceptions import examples
+from evalci_accessor.stats import special
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 _NEAR = 1e-6
 

@@ -18,13 +18,13 @@ from evalci_accessor._options import CrosscheckOptions, RateOptions
 from evalci_accessor._pairing import Matched
 from evalci_accessor._pairs import diff_by_methods
 from evalci_accessor._present import estimate
-from evalci_accessor._progress import progress
 from evalci_accessor._sample import Sample
 from evalci_accessor.exceptions import MethodError, MissingClusterError
-from evalci_accessor.stats._results import RateResult
-from evalci_accessor.stats._validate import FloatArray, IntArray, check_level
-from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats.moments import moments
+from evalci_accessor.stats.progress import progress
+from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.moments import moments
+from evalci_accessor.stats.results import RateResult
+from evalci_accessor.stats.validate import FloatArray, IntArray, check_level
 
 VARIANCES: tuple[Literal["cr0", "cr1", "cr2", "cr3"], ...] = ("cr0", "cr1", "cr2", "cr3")
 OURS = (*VARIANCES, "default")

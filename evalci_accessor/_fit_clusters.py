@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats.validate import IntArray
 
 
 def number(column: Any) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._fit_scores import Scores
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 # Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
 KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "Poisson", "MixedLM")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evalci_accessor.stats._validate import FloatArray, IntArray
-from evalci_accessor.stats.inclusion import counted
+from evalci_accessor.stats.rates.crossed import counted
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

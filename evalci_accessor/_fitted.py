@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor import _fit_rows as fit_rows
-from evalci_accessor._warn import examples
-from evalci_accessor.exceptions import MethodError
-from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.exceptions import MethodError, examples
+from evalci_accessor.stats import special
+from evalci_accessor.stats.validate import FloatArray
 
 _CLUSTERED = ("cluster", "cluster-crv3", "cluster-jk")
 _LEVEL = re.compile(r"(.*)\[[TS]\.(.*)\]", re.DOTALL)  # of treatment and sum codes, as patsy and formulaic name them

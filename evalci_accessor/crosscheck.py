@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor._fit_scores import Scores, not_nested
-from evalci_accessor.stats import _special as special
+from evalci_accessor.stats import special
 
 ESTIMATORS = (
     "ols_cluster", "ols_cluster_t", "ols_cr2", "glm_binomial_cluster", "gee_independence", "gee_independence_bias_reduced",

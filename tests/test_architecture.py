@@ -82,7 +82,7 @@ def test_heavy_modules_are_imported_where_they_are_called(file):
 @pytest.mark.parametrize("file", FILES, ids=names(FILES))
 def test_file_is_short_and_says_what_it_is(file):
     text = file.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 450
+    assert len(text.splitlines()) <= 650
     assert ast.get_docstring(ast.parse(text))
 
 

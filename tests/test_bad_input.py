@@ -160,7 +160,8 @@ class TestScores:
             frame.assign(score=text).evalci.proportion_ci()
 
     @pytest.mark.parametrize(
-        ("good", "bad"), [("PASS", "FAIL"), ("passed", "failed"), ("true", "false"), ("TRUE", "FALSE"), ("Yes", "no"), ("c", "i")]
+        ("good", "bad"),
+        [("PASS", "FAIL"), ("passed", "failed"), ("true", "false"), ("TRUE", "FALSE"), ("Yes", "no"), ("c", "i")],
     )
     def test_the_map_that_is_advised_does_as_it_stands(self, frame, good, bad):
         text = frame.assign(score=frame["score"].map({1: good, 0: bad}))

@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 
 from evalci_accessor import stats
-from evalci_accessor.stats._plan_design import Parts
-from evalci_accessor.stats.matched import MatchedScores
+from evalci_accessor.stats.pairs.matched import MatchedScores
+from evalci_accessor.stats.planning.design import Parts
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 
@@ -741,6 +741,7 @@ def test_pilots_ranges_hold_the_number():
     assert found["holds"].min() >= 0.7
     assert found["holds"].mean() > 0.8
     assert found["holds_icc"].mean() > 0.92
+
 
 # -- bootstraps by number of clusters ----------------------------------------------------------------------------------
 

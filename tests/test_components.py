@@ -74,7 +74,11 @@ def test_known_components_are_recovered(uneven, clustered):
     if not clustered:  # one item of each cluster, so that the two are one
         runs = [rows[rows["item"].isin(rows.groupby("doc")["item"].first())] for rows in runs]
     got = quiet(
-        pd.concat(runs).evalci.variance_components, item="item", cluster="doc" if clustered else None, by="run", score="score"
+        pd.concat(runs).evalci.variance_components,
+        item="item",
+        cluster="doc" if clustered else None,
+        by="run",
+        score="score",
     )
     found = got.pivot(index="run", columns="source", values="variance")
     effect = 0.5**2 / 12
@@ -280,9 +284,7 @@ def test_columns_and_keys(code):
     assert got["n_items"].dtype == np.int64
     assert not got.drop(columns="count_best").isna().any(axis=None)
     series = code.set_index(["model", "item", "repo_id"])["score"]
-    pd.testing.assert_frame_equal(
-        series.evalci.variance_components(item="item", cluster="repo_id", by="model"), got
-    )
+    pd.testing.assert_frame_equal(series.evalci.variance_components(item="item", cluster="repo_id", by="model"), got)
     with pytest.raises(AmbiguousNameError, match="by='source' would stand twice"):
         code.rename(columns={"model": "source"}).evalci.variance_components(item="item", by="source")
     cube = datasets.load_code_eval_cube().rename(model="source")
@@ -304,7 +306,9 @@ def test_ids_that_count_within_their_cluster(code):
 
 def test_few_clusters():
     rows = made(n_clusters=8)
-    quietly = told(FewClustersWarning, r"fewer than 20 effective clusters of 'doc' \(8\)", rows.evalci.variance_components, **ASK)
+    quietly = told(
+        FewClustersWarning, r"fewer than 20 effective clusters of 'doc' \(8\)", rows.evalci.variance_components, **ASK
+    )
     assert len(quietly) == 3
     told(FewClustersWarning, r"items of 'item' \(9\)", made(n_clusters=3).evalci.variance_components, item="item")
     with warnings.catch_warnings():

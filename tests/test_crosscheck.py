@@ -24,7 +24,8 @@ from evalci_accessor.exceptions import (
     MissingScoreWarning,
     PairingError,
 )
-from evalci_accessor.stats import clustered, difference, moments
+from evalci_accessor.stats.pairs import difference
+from evalci_accessor.stats.rates import clustered, moments
 
 COLUMNS = list(_crosscheck.CROSSCHECK_COLUMNS)
 OURS, THEIRS = list(_crosscheck.OURS), list(crosscheck.ESTIMATORS)

@@ -15,7 +15,8 @@ from strategies import frame_of, paired_frames, quiet, score_frames
 
 from evalci_accessor import _crosscheck, _fit_rows
 from evalci_accessor.exceptions import MethodError, MissingClusterError
-from evalci_accessor.stats import difference, moments
+from evalci_accessor.stats.pairs import difference
+from evalci_accessor.stats.rates import moments
 
 UNEVEN = frame_of([3, 9, 1, 4, 0, 6, 2, 7], [4, 10, 5, 4, 3, 6, 6, 9])
 OLS = smf.ols("score ~ 1", UNEVEN)

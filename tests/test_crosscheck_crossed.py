@@ -23,7 +23,8 @@ from evalci_accessor.exceptions import (
     MissingClusterError,
     NestedClustersWarning,
 )
-from evalci_accessor.stats import crossed, pair_variance
+from evalci_accessor.stats.pairs import matched as pair_variance
+from evalci_accessor.stats.rates import crossed
 
 SANDWICH = json.loads((Path(__file__).parent / "reference" / "crossed.json").read_text(encoding="utf-8"))["data"]
 PACKAGES = json.loads((Path(__file__).parent / "reference" / "other_packages.json").read_text(encoding="utf-8"))

@@ -25,10 +25,14 @@ from evalci_accessor.exceptions import (
     PairingError,
     SharedKeyWarning,
 )
-from evalci_accessor.stats.joint_effect import joint_effect
-from evalci_accessor.stats.matched import MatchedScores
-from evalci_accessor.stats.pair_variance import pair_variance
-from evalci_accessor.stats.paired_posterior import Evidence, crossed_evidence, crossed_posteriors, pair_posteriors
+from evalci_accessor.stats.pairs.matched import MatchedScores, pair_variance
+from evalci_accessor.stats.pairs.posterior import (
+    Evidence,
+    crossed_evidence,
+    crossed_posteriors,
+    pair_posteriors,
+)
+from evalci_accessor.stats.rates.crossed import joint_effect
 
 BOTH = ["doc", "prompt"]
 QUESTIONS = [

@@ -84,9 +84,7 @@ def test_the_reference_lists_nothing_twice():
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize(
-    "target", [pd.DataFrame, pd.Series, xr.Dataset, xr.DataArray], ids=lambda target: target.__name__
-)
+@pytest.mark.parametrize("target", [pd.DataFrame, pd.Series, xr.Dataset, xr.DataArray], ids=lambda target: target.__name__)
 def test_the_reference_lists_every_method_of_the_accessors(target):
     prefix = f"{target.__module__.split('.')[0]}.{target.__name__}.evalci"
     expected = methods(target.evalci, prefix)
@@ -142,7 +140,16 @@ def test_links_that_lead_nowhere_are_found(check_links, tmp_path, capsys):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a b.html").write_text('<h1 id="top">b</h1><a name="old"></a>', encoding="utf-8")
     (tmp_path / "picture.png").write_bytes(b"")
-    good = ["sub/a%20b.html#top", "sub/a%20b.html#old", "#here", "#", "", "picture.png?v=1", "https://a.org/no", "mailto:a@b.c"]
+    good = [
+        "sub/a%20b.html#top",
+        "sub/a%20b.html#old",
+        "#here",
+        "#",
+        "",
+        "picture.png?v=1",
+        "https://a.org/no",
+        "mailto:a@b.c",
+    ]
     body = "".join(f'<a href="{link}">x</a>' for link in good) + '<img src="picture.png"><p id="here">'
     page = tmp_path / "index.html"
     page.write_text(body, encoding="utf-8")

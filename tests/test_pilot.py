@@ -435,7 +435,9 @@ def test_goal_that_items_cannot_reach_is_said_plainly(atlas):
 
 
 def test_power_that_items_cannot_reach_is_said_plainly(rag):
-    words = r"'boreal' against 'atlas': .* a power of 0.8 for a difference of 0.05: without bound the power still stays at 0.2"
+    words = (
+        r"'boreal' against 'atlas': .* a power of 0.8 for a difference of 0.05: without bound the power still stays at 0.2"
+    )
     with pytest.warns(PlanWarning, match=words):
         rag.evalci.required_clusters("model", difference=0.05, **PAIR)
     with pytest.warns(PlanWarning, match=r"and a margin of 0.05.*1 more of the 2 plans: see n_clusters, and power_limit"):

@@ -82,9 +82,16 @@ def test_the_legend_says_what_each_interval_takes_into_account():
 
 def test_several_levels_are_all_said():
     mixed = [0.8, 0.95, 0.95]
-    assert plot.forest(rates(3)[0].assign(confidence_level=mixed)).get_legend().get_title().get_text() == "80 % or 95 % intervals"
-    assert said(plot.differences(pairs(3).assign(confidence_level=mixed)))[0].startswith("80 % or 95 % interval of each pair")
-    assert said(plot.differences(pairs(3).assign(confidence_level=[0.8, 0.95, np.nan])))[0].startswith("interval of each pair")
+    assert (
+        plot.forest(rates(3)[0].assign(confidence_level=mixed)).get_legend().get_title().get_text()
+        == "80 % or 95 % intervals"
+    )
+    assert said(plot.differences(pairs(3).assign(confidence_level=mixed)))[0].startswith(
+        "80 % or 95 % interval of each pair"
+    )
+    assert said(plot.differences(pairs(3).assign(confidence_level=[0.8, 0.95, np.nan])))[0].startswith(
+        "interval of each pair"
+    )
 
 
 def test_groups_stand_under_headings_as_they_came():
@@ -187,7 +194,9 @@ def test_a_margin_is_a_band_and_the_verdict_fills_the_point():
 
 def test_to_be_no_worse_has_a_band_below_zero_alone():
     result = pairs(3, margin=0.15).assign(claim=["noninferiority", "equivalence", "superiority"])
-    bands = [found.get_paths()[0].get_extents() for found in plot.differences(result).collections if found.get_gid() == "margin"]
+    bands = [
+        found.get_paths()[0].get_extents() for found in plot.differences(result).collections if found.get_gid() == "margin"
+    ]
     assert [(box.x0, box.x1) for box in bands] == [(-0.15, 0), (-0.15, 0.15), (-0.15, 0.15)]
 
 
@@ -250,10 +259,15 @@ def test_parts_of_a_cube_of_results_keep_their_names(cube):
     ax = plot.forest(honest, naive=naive, sort_by=None)
     stacked = [each.stack(row=["language", "model"]) for each in (honest, naive)]
     again = plot.forest(stacked[0], naive=stacked[1], sort_by=None)
-    assert sorted(labels(again)) == sorted(" · ".join(pair) for pair in itertools.product(["en", "de"], honest["model"].values))
+    assert sorted(labels(again)) == sorted(
+        " · ".join(pair) for pair in itertools.product(["en", "de"], honest["model"].values)
+    )
     assert sorted(notes(again)) == sorted(notes(ax))
     square = cube.evalci.compare("model", cluster="doc_id", rng=1, layout="square")
-    assert labels(plot.differences(square.sel(model_b="atlas"))) == ["boreal \N{MINUS SIGN} atlas", "cascade \N{MINUS SIGN} atlas"]
+    assert labels(plot.differences(square.sel(model_b="atlas"))) == [
+        "boreal \N{MINUS SIGN} atlas",
+        "cascade \N{MINUS SIGN} atlas",
+    ]
     assert labels(plot.differences(square.sel(model_a="boreal", model_b="atlas"))) == ["boreal \N{MINUS SIGN} atlas"]
 
 

@@ -177,7 +177,9 @@ def test_open_limits_and_gaps_over_k():
     ax = plot.pass_at_k(gap)
     np.testing.assert_array_equal(heights(ax, "estimate")[0], gap["estimate"])
     assert ax.get_xticks().tolist() == [1, 2, 5, 10]
-    wide = over_k(1).assign(estimate=[1.0, 2, 3, 4], ci_low=-np.inf, ci_high=5.0, simultaneous_low=-np.inf, simultaneous_high=6.0)
+    wide = over_k(1).assign(
+        estimate=[1.0, 2, 3, 4], ci_low=-np.inf, ci_high=5.0, simultaneous_low=-np.inf, simultaneous_high=6.0
+    )
     ax = plot.pass_at_k(wide)
     assert heights(ax, "edge")[0].tolist() == [ax.get_ylim()[0]] * 4
     assert np.isfinite(heights(ax, "interval")[0]).all()
@@ -247,7 +249,13 @@ def test_a_goal_beyond_the_scale_is_refused(kind, goal):
 
 def test_samples_and_goals_of_which_there_are_several_make_lines(code):
     plan = code.evalci.power(
-        "model", item="item", cluster="repo_id", sample="sample", difference=[0.05, 0.1], n_samples=[1, 4], n_clusters=[20, 40]
+        "model",
+        item="item",
+        cluster="repo_id",
+        sample="sample",
+        difference=[0.05, 0.1],
+        n_samples=[1, 4],
+        n_clusters=[20, 40],
     )
     assert plan["method"].nunique() == 2  # which goes with the samples, and is no line of its own
     ax = plot.power(plan)

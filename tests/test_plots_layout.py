@@ -87,7 +87,11 @@ def test_coverage_has_room(letters, n_rows):
 @pytest.mark.parametrize("picture", ["forest", "power"])
 def test_a_long_title_takes_several_lines(picture):
     title = "A title of many words that are not as long as each other, and goes on for another line or two in any case"
-    ax = plot.forest(rates(3)[0], title=title, label="model") if picture == "forest" else plot.power(plans("power", 2), title=title)
+    ax = (
+        plot.forest(rates(3)[0], title=title, label="model")
+        if picture == "forest"
+        else plot.power(plans("power", 2), title=title)
+    )
     assert "\n" in ax.get_title()
     assert " ".join(ax.get_title().split()) == title
     legible(ax.get_figure())
@@ -253,7 +257,9 @@ def test_naive_lies_under_honest_and_rows_stay_apart():
     assert ((levels["naive"][:-1] - levels["interval"][1:]) * points > 8).all()  # pixels count from the bottom
 
 
-@pytest.mark.parametrize(("centre", "half"), [(0.0, 0.1), (0.5, 0.001), (-0.0008, 0.0002), (1e9, 1e-3), (150_000.0, 90_000.0)])
+@pytest.mark.parametrize(
+    ("centre", "half"), [(0.0, 0.1), (0.5, 0.001), (-0.0008, 0.0002), (1e9, 1e-3), (150_000.0, 90_000.0)]
+)
 @pytest.mark.parametrize("size", [6, 10, 20])
 def test_numbers_along_an_axis_have_room(centre, half, size):
     point = centre + half * np.array([-0.5, 0, 0.5])

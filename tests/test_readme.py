@@ -75,7 +75,13 @@ def test_readme_links_lead_somewhere():
 def test_readme_methods_are_those_that_exist():
     from typing import get_args
 
-    from evalci_accessor._typing import ClusterMethod, Correction, DiffMethod, PairTestMethod, ProportionMethod
+    from evalci_accessor.options import (
+        ClusterMethod,
+        Correction,
+        DiffMethod,
+        PairTestMethod,
+        ProportionMethod,
+    )
 
     text = README.read_text(encoding="utf-8").split("## Methods")[1]
     named = set(re.findall(r'`"(\w+)"`', text))

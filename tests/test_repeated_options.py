@@ -21,9 +21,9 @@ from evalci_accessor.exceptions import (
     NestedClustersWarning,
     WeightError,
 )
-from evalci_accessor.stats import clustered
-from evalci_accessor.stats.averaged import averaged_posterior
-from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
+from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside
+from evalci_accessor.stats.rates import clustered
+from evalci_accessor.stats.rates.averaged import averaged_posterior
 
 pytestmark = pytest.mark.filterwarnings("ignore::evalci_accessor.exceptions.EvalCIWarning")
 
@@ -64,7 +64,12 @@ def items_of(rows, measure, k):
         else:
             found = getattr(stats, measure)([part["score"].sum()], len(part), k)
         out.append(
-            {"item": item, "score": found.value[0], "variance": found.variance[0], **part.iloc[0][["doc", "prompt", "weight"]]}
+            {
+                "item": item,
+                "score": found.value[0],
+                "variance": found.variance[0],
+                **part.iloc[0][["doc", "prompt", "weight"]],
+            }
         )
     return pd.DataFrame(out)
 
@@ -350,7 +355,9 @@ def test_weights_of_a_cube():
     rows["weight"] = by_model.data[(rows["model"] == "b").astype(int), rows["item"]]
     want = rows.evalci.pass_at_k(2, item="item", weights="weight", by="model")
     assert_allclose(got.ci_low, want["ci_low"], rtol=1e-10)
-    with pytest.raises(WeightError, match=r"36 item\(s\) of 'item' have more than one weight.*0 in model='a' \(1 and 6\)|72 item"):
+    with pytest.raises(
+        WeightError, match=r"36 item\(s\) of 'item' have more than one weight.*0 in model='a' \(1 and 6\)|72 item"
+    ):
         cube.evalci.pass_at_k(2, item="item", sample="sample", weights=xr.DataArray(np.arange(1.0, 7), dims="sample"))
     with pytest.raises(DimensionError, match="which the data lack"):
         cube.evalci.pass_at_k(2, item="item", sample="sample", weights=xr.DataArray([1.0], dims="other"))

@@ -117,7 +117,9 @@ def test_two_prompts_of_one_model_only():
     rows = rows_of(systems=["a", "b", "c"])
     rows["prompt"] = np.where((rows["model"] == "b") & (rows["sample"] >= 3), "cot", "direct")
     for order in (rows, rows.sample(frac=1, random_state=2), rows.sample(frac=0.9, random_state=3)):
-        assert told(order, by="model").startswith("'prompt' is not named in the call and divides the samples of nearly every")
+        assert told(order, by="model").startswith(
+            "'prompt' is not named in the call and divides the samples of nearly every"
+        )
         assert not told(order, by=["model", "prompt"])
     rng = np.random.default_rng(1)
     rows["prompt"] = np.where(rows["model"] == "b", rng.choice(["stop", "length"], len(rows)), "stop")  # an outcome

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from pages import Page
 from scipy.stats import ttest_1samp
 
-from evalci_accessor import _typing, datasets, report
+from evalci_accessor import datasets, report
 from evalci_accessor import exceptions as ex
+from evalci_accessor import options as _typing
 from evalci_accessor.report import _pictures, _sources
 from evalci_accessor.report._collect import Findings
 from evalci_accessor.report._gaps import KNOWN
@@ -101,7 +102,9 @@ def results_are_those_of_the_methods(case):
     weights = pairing.get("weights")
     rates = quiet(lambda: data.evalci.cluster_ci(cluster, by=keys, weights=weights, **options))
     pd.testing.assert_frame_equal(made.rates, rates)
-    scan = quiet(lambda: data.evalci.design_effect(cluster, by=keys, weights=weights, **without(options, "rng", "n_resamples")))
+    scan = quiet(
+        lambda: data.evalci.design_effect(cluster, by=keys, weights=weights, **without(options, "rng", "n_resamples"))
+    )
     pd.testing.assert_frame_equal(made.clustering, scan)
     if not graded:
         naive = data.evalci.proportion_ci(by=keys, weights=weights, **without(options, "rng", "n_resamples"))
@@ -342,7 +345,9 @@ def test_keys_that_print_alike_stay_apart(rag):
     }  # fmt: skip
     page = made.to_html()
     assert [row[0] for row in Page(page).table("Mean of")[1:]] == ["run = 1", "1", "run = -inf"]
-    dashed = [attributes["style"] for tag, attributes in Page(page).tags if "stroke-dasharray" in (attributes.get("style") or "")]
+    dashed = [
+        attributes["style"] for tag, attributes in Page(page).tags if "stroke-dasharray" in (attributes.get("style") or "")
+    ]
     assert len([style for style in dashed if "#d55e00" in style]) == 3  # the naive intervals
 
 
@@ -532,7 +537,9 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
     made = torn().evalci.report("doc", factor="model", item="item", rng=1)
     assert made.naive_comparison["pvalue_adj"].item() < 0.001
     assert made.comparison["pvalue_adj"].item() > 0.1
-    claim = f"Ignoring the clusters, a finding would have been claimed that the data do not support at this level: a {MINUS} b."
+    claim = (
+        f"Ignoring the clusters, a finding would have been claimed that the data do not support at this level: a {MINUS} b."
+    )
     assert claim in made.to_markdown()
     turned = dataclasses.replace(made, comparison=made.naive_comparison, naive_comparison=made.comparison)
     assert f"Ignoring the clusters, a finding would have been missed: a {MINUS} b." in turned.to_markdown()
@@ -627,7 +634,9 @@ def harmless(page):
         assert "src" not in attributes
         href = attributes.get("href")
         if href is not None:
-            assert href.startswith("#" if tag == "use" else ("https://doi.org/10.", "https://www.jstor.org/", "https://pmc.ncbi.nlm.nih.gov/"))
+            assert href.startswith(
+                "#" if tag == "use" else ("https://doi.org/10.", "https://www.jstor.org/", "https://pmc.ncbi.nlm.nih.gov/")
+            )
 
 
 def small(names):
@@ -771,7 +780,9 @@ def test_items_count_alike_however_many_samples_they_have(options, weights):
     ]
     assert made.rates["estimate"].tolist() == pytest.approx(expected)
     assert made.rates["estimate"].tolist() != pytest.approx(frame.groupby("model", sort=False)["score"].mean().tolist())
-    pass_at_1 = frame.evalci.pass_at_k(1, item="item", cluster="repo_id", sample="sample", by="model", weights=weights, rng=1)
+    pass_at_1 = frame.evalci.pass_at_k(
+        1, item="item", cluster="repo_id", sample="sample", by="model", weights=weights, rng=1
+    )
     assert made.rates["estimate"].tolist() == pytest.approx(pass_at_1["estimate"].tolist())
     assert made.n_items == [80, 80]
     if options.get("factor"):
@@ -906,7 +917,7 @@ def test_randomness_is_told(rng, method, said):
 
 def test_each_thread_has_its_own_warnings():
     """Two reports whose methods run in turns: neither takes the other's warnings, nor mutes those of a third thread."""
-    from evalci_accessor import _warn
+    from evalci_accessor import exceptions as _warn
 
     inside, done = threading.Barrier(3, timeout=60), threading.Barrier(3, timeout=60)
     made = {}

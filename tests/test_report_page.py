@@ -127,7 +127,9 @@ def test_page_fits_is_silent_and_asks_for_nothing(chromium, made, width):
     assert chromium.evaluate("document.documentElement.scrollWidth") <= width
     assert chromium.evaluate(OVERFLOWS) == []
     tables, figures = (5, 2) if report.comparison is not None else (3, 1)
-    assert chromium.evaluate("[...document.querySelectorAll('table')].filter(t => t.getClientRects().length).length") == tables
+    assert (
+        chromium.evaluate("[...document.querySelectorAll('table')].filter(t => t.getClientRects().length).length") == tables
+    )
     sizes = chromium.evaluate("[...document.querySelectorAll('figure svg')].map(s => [s.clientWidth, s.clientHeight])")
     assert len(sizes) == figures
     assert all(min(360, width) - 40 <= wide <= width and high > 50 for wide, high in sizes)

@@ -119,7 +119,9 @@ def test_latex_has_escapes_of_its_own():
     text = report.table(frame, caption="100 % of R&D").to_latex(hrules=True)
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert rows[1].startswith(r"{}[50\%] a\_b \& c & $-$1 [$-$$\infty$, 0.8114] & 6,511 items in 27 clusters of task & m")
-    assert rows[2].startswith(r"\{\$x\$\}\textasciitilde{}\textasciicircum{}\textbackslash{}\#\textless{}b\textgreater{} & 0.5 [")
+    assert rows[2].startswith(
+        r"\{\$x\$\}\textasciitilde{}\textasciicircum{}\textbackslash{}\#\textless{}b\textgreater{} & 0.5 ["
+    )
     assert r"\caption{100 \% of R\&D}" in text
     assert text.isascii()
     assert "&amp;" not in text

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from scipy import integrate, special
 from scipy import stats as distributions
 
-from evalci_accessor import _progress, stats
-from evalci_accessor._typing import ClusterMethod, ClusterShape, ProportionMethod, SimulatedMethod
+from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, StoppedEarlyWarning
+from evalci_accessor.options import ClusterMethod, ClusterShape, ProportionMethod, SimulatedMethod
+from evalci_accessor.stats import progress as _progress
 from evalci_accessor.stats import simulate
-from evalci_accessor.stats._draws import cluster_rates, cluster_sums, logit_normal
+from evalci_accessor.stats.simulate import cluster_rates, cluster_sums, logit_normal
 
 SHAPES = get_args(ClusterShape)
 NAIVE = [f"naive_{method}" for method in get_args(ProportionMethod)]

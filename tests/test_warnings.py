@@ -209,7 +209,11 @@ def test_rates_in_percent(case):
     percent = rates.assign(score=100 * rates["score"])
     for ask in ("cluster_ci", "half_width") if case is BENIGN else ("cluster_ci",):
         assert "Divide the scores by 100" in only(caught(getattr(percent.evalci, ask), "cluster"), ex.PercentScoreWarning)
-        for other in (rates, percent.assign(score=percent["score"].clip(upper=99)), percent.assign(score=percent["score"] + 50)):
+        for other in (
+            rates,
+            percent.assign(score=percent["score"].clip(upper=99)),
+            percent.assign(score=percent["score"] + 50),
+        ):
             assert ex.PercentScoreWarning not in {w.category for w in caught(getattr(other.evalci, ask), "cluster")}
     assert ex.PercentScoreWarning not in {w.category for w in caught(percent.evalci.cluster_ci, "cluster", method="cr2")}
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from evalci_accessor.exceptions import ClusterError, PairingError, examples
 from evalci_accessor.read.matched import Matched, Subset, Table
-from evalci_accessor.stats._validate import FloatArray, IntArray
-from evalci_accessor.stats.inclusion import counted
-from evalci_accessor.stats.matched import MatchedScores, PairTotals
+from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
+from evalci_accessor.stats.rates.crossed import counted
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 _ENTRIES = 2**21  # pairs x clusters worked on at a time
 _CACHED = 2**18  # pairs x resamples, which are gone over several times

@@ -17,12 +17,12 @@ from evalci_accessor.options import RateOptions, SplitOptions
 from evalci_accessor.read import Answer, Read
 from evalci_accessor.read.items import Items
 from evalci_accessor.read.samples import Sample
-from evalci_accessor.stats._validate import FloatArray, IntArray, check_level, tail
-from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats import components as parts_of
-from evalci_accessor.stats.components import ComponentsResult
-from evalci_accessor.stats.designs import SOURCES, check_costs, levers
-from evalci_accessor.stats.moments import Moments, moments
+from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.moments import Moments, moments
+from evalci_accessor.stats.repeated.components import ComponentsResult
+from evalci_accessor.stats.repeated.designs import SOURCES, check_costs, levers
+from evalci_accessor.stats.repeated.values import components as parts_of
+from evalci_accessor.stats.validate import FloatArray, IntArray, check_level, tail
 
 COMPONENT_COLUMNS = (
     "estimate", "std_error", "variance", "variance_low", "variance_high", "share", "count", "std_error_doubled",

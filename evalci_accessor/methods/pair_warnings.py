@@ -20,10 +20,10 @@ from evalci_accessor.methods.rate_warnings import (
     which,
 )
 from evalci_accessor.read.matched import Matched
-from evalci_accessor.stats import diagnose as dg
-from evalci_accessor.stats._validate import BoolArray, FloatArray
-from evalci_accessor.stats.difference import RESAMPLED
-from evalci_accessor.stats.moments import RARE_CLUSTERS, bell_mccaffrey_df
+from evalci_accessor.stats.pairs.difference import RESAMPLED
+from evalci_accessor.stats.rates import design as dg
+from evalci_accessor.stats.rates.moments import RARE_CLUSTERS, bell_mccaffrey_df
+from evalci_accessor.stats.validate import BoolArray, FloatArray
 
 _NORMAL_COUNT = 25  # discordant items below which McNemar's normal approximation is not trusted
 _LEAST = 6  # discordant items (or clusters) below which no two-sided exact test can reach .05

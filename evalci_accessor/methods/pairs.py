@@ -23,19 +23,8 @@ from evalci_accessor.options import (
 from evalci_accessor.read import Answer, Order, Read
 from evalci_accessor.read.ids import first_places
 from evalci_accessor.read.matched import Matched, refuse_graded
-from evalci_accessor.stats import simultaneous as sup_t
-from evalci_accessor.stats._paired_laws import sided
-from evalci_accessor.stats._results import PairTestResult
-from evalci_accessor.stats._validate import (
-    FloatArray,
-    IntArray,
-    check_level,
-    check_option,
-    check_resamples,
-    tail,
-)
-from evalci_accessor.stats.bootstrap import differences, mean_replicates, seed_sequence
-from evalci_accessor.stats.difference import (
+from evalci_accessor.stats.pairs import multiplicity as sup_t
+from evalci_accessor.stats.pairs.difference import (
     INDEPENDENT,
     RESAMPLED,
     Prepared,
@@ -45,12 +34,21 @@ from evalci_accessor.stats.difference import (
     resolve_claim,
     resolve_diff_method,
 )
-from evalci_accessor.stats.moments import bell_mccaffrey_df
-from evalci_accessor.stats.multiplicity import adjust_pvalues
-from evalci_accessor.stats.pair_tests import binomial_tails, pair_test, resolve_test_method, score_test
-from evalci_accessor.stats.pigeonhole import pigeonhole_sums
+from evalci_accessor.stats.pairs.laws import sided
+from evalci_accessor.stats.pairs.multiplicity import adjust_pvalues, simultaneous_outside
+from evalci_accessor.stats.pairs.tests import binomial_tails, pair_test, resolve_test_method, score_test
 from evalci_accessor.stats.progress import progress
-from evalci_accessor.stats.simultaneous import simultaneous_outside
+from evalci_accessor.stats.rates.bootstrap import differences, mean_replicates, pigeonhole_sums, seed_sequence
+from evalci_accessor.stats.rates.moments import bell_mccaffrey_df
+from evalci_accessor.stats.results import PairTestResult
+from evalci_accessor.stats.validate import (
+    FloatArray,
+    IntArray,
+    check_level,
+    check_option,
+    check_resamples,
+    tail,
+)
 
 Places: TypeAlias = tuple[IntArray, IntArray]  # groups and pairs
 _NUMBERS = (

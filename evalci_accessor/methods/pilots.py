@@ -28,11 +28,11 @@ from evalci_accessor.read.items import Items
 from evalci_accessor.read.matched import Matched
 from evalci_accessor.read.names import several
 from evalci_accessor.read.samples import Sample
-from evalci_accessor.stats import diagnose as dg
-from evalci_accessor.stats._validate import IntArray, tail
-from evalci_accessor.stats.moments import bell_mccaffrey_df
-from evalci_accessor.stats.pilot import Pilot, Repeats, pair_pilot, rate_pilot, single_disagreement
+from evalci_accessor.stats.planning.pilot import Pilot, Repeats, pair_pilot, rate_pilot, single_disagreement
+from evalci_accessor.stats.rates import design as dg
+from evalci_accessor.stats.rates.moments import bell_mccaffrey_df
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import IntArray, tail
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

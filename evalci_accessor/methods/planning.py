@@ -14,10 +14,10 @@ from evalci_accessor.exceptions import MethodError, PilotError, PlanWarning, exa
 from evalci_accessor.methods.pilots import Pilots, check_goal, read_pilots
 from evalci_accessor.options import PlanGrid, PlanOptions, Roles
 from evalci_accessor.read import Answer, Read, Reader
-from evalci_accessor.stats._plan_design import Pattern
-from evalci_accessor.stats._validate import check_level
-from evalci_accessor.stats.pilot import Pilot
+from evalci_accessor.stats.planning.design import Pattern
+from evalci_accessor.stats.planning.pilot import Pilot
 from evalci_accessor.stats.progress import progress, within
+from evalci_accessor.stats.validate import check_level
 
 _DESIGN = ("n_items", "n_samples", "items_per_cluster")
 _ICC = ("icc", "icc_low", "icc_high", "item_icc")

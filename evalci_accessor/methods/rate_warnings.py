@@ -11,12 +11,12 @@ from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, warn
 from evalci_accessor.options import RateOptions
 from evalci_accessor.read.samples import Sample
-from evalci_accessor.stats import diagnose as dg
-from evalci_accessor.stats._results import RateResult
-from evalci_accessor.stats._validate import BoolArray
-from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats.crossed import Crossed
-from evalci_accessor.stats.moments import Moments, moments
+from evalci_accessor.stats.rates import design as dg
+from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.rates.moments import Moments, moments
+from evalci_accessor.stats.results import RateResult
+from evalci_accessor.stats.validate import BoolArray
 
 NEGATIVE = "is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in"
 SHORT = "is less than that of one of the clusterings alone, a chance of few clusters, so the interval may be too narrow"

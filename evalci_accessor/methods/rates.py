@@ -21,13 +21,13 @@ from evalci_accessor.methods.rate_warnings import (
 from evalci_accessor.options import IccOptions, NaiveMethod, ProportionMethod, RateOptions, Roles
 from evalci_accessor.read import Answer, Clusterings, Order, Read, Reader
 from evalci_accessor.read.samples import Sample
-from evalci_accessor.stats._results import DesignResult, RateResult
-from evalci_accessor.stats._validate import check_option, tail
-from evalci_accessor.stats.averaged import AveragedPosterior
-from evalci_accessor.stats.clustered import BINOMIAL_METHODS, rate
-from evalci_accessor.stats.design import crossed_design, design
-from evalci_accessor.stats.moments import RARE_CLUSTERS, moments, rare_outcomes
-from evalci_accessor.stats.proportion import proportion
+from evalci_accessor.stats.rates.averaged import AveragedPosterior
+from evalci_accessor.stats.rates.clustered import BINOMIAL_METHODS, rate
+from evalci_accessor.stats.rates.design import crossed_design, design
+from evalci_accessor.stats.rates.moments import RARE_CLUSTERS, moments, rare_outcomes
+from evalci_accessor.stats.rates.proportion import proportion
+from evalci_accessor.stats.results import DesignResult, RateResult
+from evalci_accessor.stats.validate import check_option, tail
 
 ESTIMATE_COLUMNS = (
     "estimate", "std_error", "ci_low", "ci_high", "df", "n", "n_clusters", "cluster", "icc", "design_effect", "n_eff",

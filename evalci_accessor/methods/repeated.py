@@ -25,17 +25,17 @@ from evalci_accessor.read.ids import Codes
 from evalci_accessor.read.items import Items
 from evalci_accessor.read.samples import Clustering, Sample, coarsest, cross, refuse_many
 from evalci_accessor.read.scores import in_unit_interval
-from evalci_accessor.stats._results import RateResult
-from evalci_accessor.stats._validate import FloatArray, IntArray, check_option, check_resamples, tail
-from evalci_accessor.stats.averaged import AveragedPosterior
-from evalci_accessor.stats.bootstrap import seed_sequence
-from evalci_accessor.stats.clustered import lazy_posterior, rate
-from evalci_accessor.stats.crossed import Crossed
 from evalci_accessor.stats.icc import anova_variance
-from evalci_accessor.stats.moments import Moments, cr_variance, moments, satterthwaite_df
-from evalci_accessor.stats.repeated import best_values, check_ks, few_words, passed_values
-from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
+from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside
+from evalci_accessor.stats.rates.averaged import AveragedPosterior
+from evalci_accessor.stats.rates.bootstrap import seed_sequence
+from evalci_accessor.stats.rates.clustered import lazy_posterior, rate
+from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.rates.moments import Moments, cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.repeated.values import best_values, check_ks, few_words, passed_values
+from evalci_accessor.stats.results import RateResult
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import FloatArray, IntArray, check_option, check_resamples, tail
 
 REPEATED_COLUMNS = (
     "measure", "estimate", "std_error", "ci_low", "ci_high", "simultaneous_low", "simultaneous_high", "df", "n_items", "n_omitted",

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._sample import Sample
-from evalci_accessor._typing import Labels
 from evalci_accessor.exceptions import MethodError
+from evalci_accessor.options import Labels
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
     BLUE,

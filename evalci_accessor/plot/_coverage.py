@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._typing import Labels
+from evalci_accessor.options import Labels
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
     BLUE,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._warn import examples
-from evalci_accessor.exceptions import MethodError
+from evalci_accessor.exceptions import MethodError, examples
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import BLUE, GREEN, OCHRE, PURPLE, VERMILLION, Canvas, letter, set_size
 from evalci_accessor.plot._frame import numbers, words

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._typing import Labels
-from evalci_accessor._warn import plain
-from evalci_accessor.exceptions import MethodError
+from evalci_accessor.exceptions import MethodError, plain
+from evalci_accessor.options import Labels
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
     BLUE,

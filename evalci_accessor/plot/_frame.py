@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor._typing import Labels
-from evalci_accessor._warn import examples, plain
-from evalci_accessor.exceptions import AmbiguousNameError, ColumnNotFoundError, MethodError, ScoreTypeError
+from evalci_accessor.exceptions import AmbiguousNameError, ColumnNotFoundError, MethodError, ScoreTypeError, examples, plain
+from evalci_accessor.options import Labels
 
 Result: TypeAlias = pd.DataFrame | xr.Dataset
 

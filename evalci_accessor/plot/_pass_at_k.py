@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalci_accessor._typing import Labels
+from evalci_accessor.options import Labels
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
     Canvas,

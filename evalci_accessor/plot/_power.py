@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._typing import Labels, PlanAxis
 from evalci_accessor.exceptions import MethodError
+from evalci_accessor.options import Labels, PlanAxis
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import (
     Canvas,
@@ -39,7 +39,7 @@ from evalci_accessor.plot._frame import (
 )
 from evalci_accessor.plot._intervals import in_unit
 from evalci_accessor.stats import PowerPlan, WidthPlan
-from evalci_accessor.stats._validate import check_option
+from evalci_accessor.stats.validate import check_option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from evalci_accessor.options import Roles
 from evalci_accessor.read.items import Items
 from evalci_accessor.read.matched import Matched
 from evalci_accessor.read.samples import Sample
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats.validate import IntArray
 
 Answer = TypeVar("Answer")
 Found = TypeVar("Found")

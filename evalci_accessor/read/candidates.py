@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor.exceptions import ScanWarning, examples, warn
-from evalci_accessor.stats._validate import FloatArray
+from evalci_accessor.stats.validate import FloatArray
 
 
 def usable(candidates: dict[str, Any], scores: FloatArray | None) -> set[str]:

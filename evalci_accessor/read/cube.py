@@ -55,9 +55,9 @@ from evalci_accessor.read.scores import (
     weights_to_float,
 )
 from evalci_accessor.read.tidy import FrameWriter
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
-from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
 
 _BLOCK = 2**20  # cells added up at a time
 

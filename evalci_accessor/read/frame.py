@@ -61,9 +61,9 @@ from evalci_accessor.read.scores import (
     weights_to_float,
 )
 from evalci_accessor.read.tidy import FrameWriter, as_series
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
-from evalci_accessor.stats.crossed import Crossed
+from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 Frame: TypeAlias = pd.DataFrame | pd.Series
 ArrayLike: TypeAlias = np.ndarray | pd.Series | pd.Index | ExtensionArray

@@ -19,7 +19,7 @@ from evalci_accessor.exceptions import (
     plain,
     warn,
 )
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats.validate import IntArray
 
 _FLOAT_EXACT = 2**53
 _REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}

@@ -31,8 +31,8 @@ from evalci_accessor.read.scores import (
     screen,
     sentinel_of,
 )
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
-from evalci_accessor.stats.repeated import refuse_extremes
+from evalci_accessor.stats.repeated.values import refuse_extremes
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -35,7 +35,7 @@ from evalci_accessor.read.scores import (
     sentinel_of,
 )
 from evalci_accessor.read.unmatched import Presence, settle, warn_uneven
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
 
 _GREATEST = 1e150  # squares of larger scores, or of smaller ones than its inverse, do not fit
 _ALIKE = 0.75  # share of the systems that an item keeps under a longer id

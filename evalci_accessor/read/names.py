@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor.exceptions import ClusterError, MethodError, PairingError, examples, plain
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats.validate import IntArray
 
 _NAMES = 16  # nobody names more clusterings than that
 BETWEEN = " + "  # the names of crossed clusterings

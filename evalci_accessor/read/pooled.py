@@ -13,8 +13,8 @@ import pandas as pd
 from evalci_accessor.exceptions import EvalCIError, plain
 from evalci_accessor.read.ids import Codes, encode_ids, is_repeat, ranked
 from evalci_accessor.read.rows import Names, Rows
-from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import BoolArray, IntArray
+from evalci_accessor.stats import special
+from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _MOST = 0.9  # share of the items that a column must divide, or divide evenly
 _CHANCE = 1e-3  # probability with which a column that was not planned would be as even over the items

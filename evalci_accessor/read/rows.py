@@ -12,7 +12,7 @@ from evalci_accessor.exceptions import EvalCIError, MissingClusterError, example
 from evalci_accessor.options import Unmatched
 from evalci_accessor.read.ids import Codes
 from evalci_accessor.read.samples import Clustering
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

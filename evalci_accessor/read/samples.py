@@ -12,9 +12,9 @@ import numpy as np
 from evalci_accessor.exceptions import MethodError, NestedClustersWarning, plain, warn
 from evalci_accessor.read.ids import Codes, by_label
 from evalci_accessor.read.names import joint_name
-from evalci_accessor.stats.crossed import MOST, Crossed
+from evalci_accessor.stats.rates.crossed import MOST, Crossed
 from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats._validate import FloatArray, IntArray
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

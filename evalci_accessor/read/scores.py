@@ -13,7 +13,7 @@ import pandas as pd
 from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError, examples
 from evalci_accessor.options import NanPolicy
 from evalci_accessor.read.ids import bare
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, check_option, scaled
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option, scaled
 
 _NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {"scores": ScoreTypeError, "weights": WeightError}
 _KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}

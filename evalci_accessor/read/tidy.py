@@ -13,7 +13,7 @@ from evalci_accessor.exceptions import AmbiguousNameError
 from evalci_accessor.read import Axes, Order, Writer
 from evalci_accessor.read.ids import group_rows
 from evalci_accessor.read.samples import Sample
-from evalci_accessor.stats._validate import IntArray
+from evalci_accessor.stats.validate import IntArray
 
 
 def as_series(values: Any) -> pd.Series:

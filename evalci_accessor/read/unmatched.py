@@ -11,7 +11,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import PairingError, UnmatchedItemsWarning, examples, plain, warn
 from evalci_accessor.read.rows import Pairing
-from evalci_accessor.stats._validate import BoolArray, IntArray
+from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _EXACT = 2**24  # counts up to here are exact in float32
 _ALIKE = 0.9  # share of the repeats under another system that an item must have

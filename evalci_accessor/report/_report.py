@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._warn import plain
+from evalci_accessor.exceptions import plain
 from evalci_accessor.report._cells import Speech
 from evalci_accessor.report._gaps import Gap
 from evalci_accessor.report._sources import Source

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalci_accessor.stats import _special as special
-from evalci_accessor.stats._validate import FloatArray, IntArray
-from evalci_accessor.stats.moments import Moments
+from evalci_accessor.stats import special
+from evalci_accessor.stats.rates.moments import Moments
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 # Rounding leaves sums of squares that should be zero at about this share of the sum of the squared scores.
 _ROUNDING = 1e-13

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 from typing import Any, get_args
 
 import numpy as np
 
-from evalci_accessor import _progress
-from evalci_accessor._typing import Alternative, ClusterMethod, ClusterShape, DegreesOfFreedom, SimulatedMethod
-from evalci_accessor._warn import examples, warn
-from evalci_accessor.exceptions import ClusterError, MethodError, StoppedEarlyWarning
-from evalci_accessor.stats._draws import cluster_sums
-from evalci_accessor.stats._results import RateResult
-from evalci_accessor.stats._validate import FloatArray, IntArray, as_float, check_level, check_option, check_resamples, tail
-from evalci_accessor.stats.bootstrap import check_bootstrap, seed_sequence
-from evalci_accessor.stats.clustered import rate as rate_ci
-from evalci_accessor.stats.clustered import resolve_method
-from evalci_accessor.stats.moments import Moments, moments
-from evalci_accessor.stats.proportion import proportion_ci
+from evalci_accessor.exceptions import ClusterError, MethodError, StoppedEarlyWarning, examples, warn
+from evalci_accessor.options import (
+    Alternative,
+    ClusterMethod,
+    ClusterShape,
+    DegreesOfFreedom,
+    SimulatedMethod,
+)
+from evalci_accessor.stats import progress as _progress
+from evalci_accessor.stats import special
+from evalci_accessor.stats.rates.bootstrap import check_bootstrap, seed_sequence
+from evalci_accessor.stats.rates.clustered import rate as rate_ci
+from evalci_accessor.stats.rates.clustered import resolve_method
+from evalci_accessor.stats.rates.moments import Moments, moments
+from evalci_accessor.stats.rates.proportion import proportion_ci
+from evalci_accessor.stats.results import RateResult
 from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import (
+    FloatArray,
+    IntArray,
+    as_float,
+    check_level,
+    check_option,
+    check_resamples,
+    tail,
+)
 
 __all__ = ["CoverageResult", "coverage"]
 
@@ -343,3 +357,90 @@ def _share(value: object, name: str) -> float:
         hint = " A negative estimate says that clustering was not seen: pass 0." if name == "icc" and array < 0 else ""
         raise MethodError(f"{name}={float(array):g} must lie between 0 and 1.{hint}")
     return float(array)
+
+
+_NEAR = 1e-15  # an ICC as near to 0 or 1 as this cannot be told from it
+_LEAST = 1e-300  # beta draws refuse a parameter of 0, to which very small ones would round
+_STEEP = 5.0  # standard deviation of the logits from which on clusters mostly pass or fail as a whole
+
+
+def cluster_sums(
+    sizes: IntArray,
+    icc: float,
+    rate: float,
+    n_draws: int,
+    rng: np.random.Generator,
+    *,
+    shape: ClusterShape = "beta_binomial",
+) -> IntArray:
+    """Sums of 0/1 scores of clusters of the given sizes, shape (n_draws, G)."""
+    return rng.binomial(sizes, cluster_rates(icc, rate, (n_draws, len(sizes)), rng, shape=shape))
+
+
+def cluster_rates(
+    icc: float, rate: float, size: tuple[int, ...], rng: np.random.Generator, *, shape: ClusterShape = "beta_binomial"
+) -> FloatArray:
+    """Rates of clusters, with mean ``rate`` and variance ``icc * rate * (1 - rate)``."""
+    if icc <= _NEAR or rate in (0, 1):
+        return np.full(size, float(rate))
+    if icc >= 1 - _NEAR:  # the limit of every shape
+        return (rng.random(size) < rate).astype(np.float64)
+    if shape == "all_or_nothing":
+        whole = rng.random(size) < icc
+        return np.where(whole, rng.random(size) < rate, rate)
+    if shape == "logit_normal":
+        mean, sd = logit_normal(icc, rate)
+        return np.asarray(special.expit(mean + sd * rng.normal(size=size)))
+    strength = (1 - icc) / icc
+    return rng.beta(max(rate * strength, _LEAST), max((1 - rate) * strength, _LEAST), size=size)
+
+
+@functools.lru_cache(maxsize=64)
+def logit_normal(icc: float, rate: float) -> tuple[float, float]:
+    r"""Mean and standard deviation of normal logits whose rates have mean ``rate`` and variance ``icc * rate * (1 - rate)``.
+
+    The integrals are sums over fine even grids (the trapezoidal rule, whose error for such integrands is far below rounding). While
+    the standard deviation is small the grid is of normal values. Once it is large the logistic function is a step beside it, and
+    the integral is taken by parts: over the logistic density, :math:`E\,r = \int \Phi((\mu - x)/\sigma)\,\lambda(x)\,dx` and
+    :math:`E\,r(1-r) = \int \phi((x - \mu)/\sigma)\,\lambda(x)\,dx/\sigma`.
+    """
+    from scipy.optimize import brentq
+
+    z = np.linspace(-9, 9, 2001)
+    normal = np.exp(-z * z / 2)
+    normal /= normal.sum()
+    x = np.linspace(-45, 45, 1801)
+    logistic = special.expit(x) * special.expit(-x)
+    logistic /= logistic.sum()
+    goal = rate * (1 - rate)
+
+    def mean(centre: float, sd: float) -> float:
+        if sd < _STEEP:
+            return float(normal @ special.expit(centre + sd * z))
+        return float(logistic @ special.ndtr((centre - x) / sd))
+
+    def centre_of(sd: float) -> float:
+        far = 750 + 40 * sd
+        return float(brentq(lambda centre: mean(centre, sd) - rate, -far, far, xtol=1e-12, rtol=1e-14))
+
+    def excess(log_sd: float) -> float:
+        sd = float(np.exp(log_sd))
+        centre = centre_of(sd)
+        if sd < _STEEP:
+            return float(normal @ (special.expit(centre + sd * z) - rate) ** 2 / goal - icc)
+        density = np.exp(-(((x - centre) / sd) ** 2) / 2) / (sd * np.sqrt(2 * np.pi))
+        return float(1 - logistic @ density / goal - icc)
+
+    log_sd = brentq(excess, np.log(1e-10), np.log(1e18), xtol=1e-12, rtol=1e-14)
+    sd = float(np.exp(log_sd))
+    return centre_of(sd), sd
+
+
+def item_rates(of_clusters: FloatArray, icc: float, rng: np.random.Generator) -> FloatArray:
+    """Rates of items inside clusters of these rates, beta about them with variance ``icc * rate * (1 - rate)``."""
+    if icc <= _NEAR:
+        return of_clusters
+    if icc >= 1 - _NEAR:
+        return (rng.random(of_clusters.shape) < of_clusters).astype(np.float64)
+    strength = (1 - icc) / icc
+    return rng.beta(np.maximum(of_clusters * strength, _LEAST), np.maximum((1 - of_clusters) * strength, _LEAST))

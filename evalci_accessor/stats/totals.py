@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalci_accessor.exceptions import ScoreError
-from evalci_accessor.stats._validate import BoolArray, FloatArray, IntArray, as_float
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, as_float
 
 # A dense (group x cluster) table of counts is only worth it while it is small beside the rows it was counted from.
 _DENSE_CELLS = 2**22

@@ -8,7 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError
-from evalci_accessor.stats.clustered import rate
+from evalci_accessor.stats.rates.clustered import rate
 
 from . import slow
 from .golden import SETS, counts, fractional_rows, golden, to_rows, totals

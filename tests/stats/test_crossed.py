@@ -14,10 +14,10 @@ from scipy import special
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, MethodError, MissingClusterError, ScoreError, WeightError
-from evalci_accessor.stats.averaged import averaged_posterior
-from evalci_accessor.stats.crossed import Crossed
-from evalci_accessor.stats.moments import bell_mccaffrey_df, cr_variance, moments
-from evalci_accessor.stats.pigeonhole import pigeonhole_sums
+from evalci_accessor.stats.rates.averaged import averaged_posterior
+from evalci_accessor.stats.rates.bootstrap import pigeonhole_sums
+from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.rates.moments import bell_mccaffrey_df, cr_variance, moments
 
 from .golden import golden
 
@@ -303,7 +303,7 @@ def test_groups_are_those_of_single_calls():
     clusters = [np.concatenate([part[1][d] for part in parts]) for d in range(2)]
     groups = np.repeat([0, 1], [len(part[0]) for part in parts])
     crossed = Crossed.from_rows(y, clusters, groups=groups, n_groups=2, bounded=True, binary=True)
-    from evalci_accessor.stats.clustered import rate
+    from evalci_accessor.stats.rates.clustered import rate
 
     both = rate(crossed.margins[0], crossed=crossed)
     for h, (scores, ids) in enumerate(parts):
@@ -390,7 +390,7 @@ def test_one_clustering_has_no_pigeonholes():
 
 
 def test_design_effect_is_by_inclusion_and_exclusion():
-    from evalci_accessor.stats.design import crossed_design, design
+    from evalci_accessor.stats.rates.design import crossed_design, design
 
     y, clusters = made(np.random.default_rng(21), (9, 7), several=3)
     crossed = totals(y, clusters)
@@ -420,7 +420,7 @@ def test_the_same_clustering_twice_is_one(method):
 
 
 def test_design_effect_leaves_out_what_is_nested_and_is_at_least_each_alone():
-    from evalci_accessor.stats.design import crossed_design, design
+    from evalci_accessor.stats.rates.design import crossed_design, design
 
     y, (a, b) = made(np.random.default_rng(41), (12, 6), several=2)
     three, two = crossed_design(totals(y, [a, a // 3, b])), crossed_design(totals(y, [a // 3, b]))

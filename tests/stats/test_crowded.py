@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from evalci_accessor.stats import ClusterTotals
-from evalci_accessor.stats.clustered import rate
-from evalci_accessor.stats.diagnose import diagnose
-from evalci_accessor.stats.moments import moments
+from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.design import diagnose
+from evalci_accessor.stats.rates.moments import moments
 
 
 def totals(scores, codes, weights=None):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import MethodError, ScoreRangeError
-from evalci_accessor.stats.design import design
+from evalci_accessor.stats.rates.design import design
 
 from . import slow
 from .golden import SETS, counts, fractional_rows, golden, totals

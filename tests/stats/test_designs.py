@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import EvalCIError, MethodError
-from evalci_accessor.stats.designs import levers
+from evalci_accessor.stats.repeated.designs import levers
 
 
 def balanced(components, n_clusters, n_items, n_samples):
@@ -59,9 +59,7 @@ def test_unequal_sizes_keep_their_ratios():
     found = stats.variance_components(s, n, cluster=cluster)
     assert_allclose(found.n_samples, 1 / np.mean(1 / n))
     assert found.n_scores == n.sum()
-    assert_allclose(
-        stats.projected_error(found, samples=found.n_samples, items=sizes.mean(), clusters=12), found.std_error
-    )
+    assert_allclose(stats.projected_error(found, samples=found.n_samples, items=sizes.mean(), clusters=12), found.std_error)
     parts = np.maximum([found.cluster_variance, found.item_variance, found.sample_variance], 0)
     assert_allclose(found.shares, parts / parts.sum())
     assert_allclose(stats.projected_error(found, clusters=48), found.std_error / 2)
@@ -207,7 +205,9 @@ def test_designs_that_cannot_be():
         stats.projected_error(found, items=np.nan)
     with pytest.raises(MethodError, match=r"clusters= must be numbers; got str"):
         stats.projected_error(found, clusters="many")
-    with pytest.raises(EvalCIError, match=r"`clusters` has shape \(\), `items` has shape \(2,\), `samples` has shape \(3,\)"):
+    with pytest.raises(
+        EvalCIError, match=r"`clusters` has shape \(\), `items` has shape \(2,\), `samples` has shape \(3,\)"
+    ):
         stats.projected_error(found, items=[1, 2], samples=[1, 2, 3])
     with pytest.raises(MethodError, match=r"no clusters of several items"):
         stats.projected_error(stats.variance_components([4, 1, 5, 2], 5), clusters=3)

@@ -10,11 +10,11 @@ from scipy import stats as ss
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, ScoreError, ScoreRangeError
-from evalci_accessor.stats._paired_laws import ReplicateLaw, cr_law
-from evalci_accessor.stats.bootstrap import mean_replicates
-from evalci_accessor.stats.difference import conclude, infer, joint_law, prepare, resolve_diff_method
-from evalci_accessor.stats.matched import MatchedScores, PairTotals
-from evalci_accessor.stats.moments import bell_mccaffrey_df, moments, satterthwaite_df
+from evalci_accessor.stats.pairs.difference import conclude, infer, joint_law, prepare, resolve_diff_method
+from evalci_accessor.stats.pairs.laws import ReplicateLaw, cr_law
+from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
+from evalci_accessor.stats.rates.bootstrap import mean_replicates
+from evalci_accessor.stats.rates.moments import bell_mccaffrey_df, moments, satterthwaite_df
 
 from . import slow
 from .golden import fractional_rows, golden, totals

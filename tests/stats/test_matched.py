@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats as ss
 
 from evalci_accessor.exceptions import EvalCIError, ScoreError
-from evalci_accessor.stats.bootstrap import mean_replicates
-from evalci_accessor.stats.matched import MatchedScores, PairTotals
+from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
+from evalci_accessor.stats.rates.bootstrap import mean_replicates
 
 SEED = np.random.SeedSequence(7)
 

@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from numpy.testing import assert_allclose
 
 from evalci_accessor import stats
-from evalci_accessor.stats.moments import cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.rates.moments import cr_variance, moments, satterthwaite_df
 
 from .golden import SETS, counts, fractional_rows, golden, to_rows, totals
 from .slow import bell_mccaffrey

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from statsmodels.stats.multitest import multipletests
 
 from evalci_accessor.exceptions import EvalCIError, MethodError
-from evalci_accessor.stats.multiplicity import adjust_pvalues
+from evalci_accessor.stats.pairs.multiplicity import adjust_pvalues
 
 STATSMODELS = {"bonferroni": "bonferroni", "holm": "holm", "hochberg": "simes-hochberg", "bh": "fdr_bh", "by": "fdr_by"}
 METHODS = [*STATSMODELS, "none"]

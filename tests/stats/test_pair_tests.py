@@ -13,7 +13,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError
-from evalci_accessor.stats.matched import PairTotals
+from evalci_accessor.stats.pairs.matched import PairTotals
 
 from .golden import golden
 
@@ -298,7 +298,7 @@ def test_errors(arguments, options, error, words):
 
 
 def test_totals_alone_serve_the_independent_tests():
-    from evalci_accessor.stats.pair_tests import pair_test
+    from evalci_accessor.stats.pairs.tests import pair_test
 
     t = PairTotals.from_counts([40, 7], [25, 1], 100)
     result = pair_test(t, "exact", alternative="two-sided", n_resamples=100, seed=np.random.SeedSequence(0))

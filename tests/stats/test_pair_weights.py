@@ -9,12 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats as ss
 
-from evalci_accessor.stats.difference import infer
-from evalci_accessor.stats.matched import MatchedScores
-from evalci_accessor.stats.pair_tests import pair_test
-from evalci_accessor.stats.pair_weights import kish_sizes
-from evalci_accessor.stats.paired_posterior import Evidence
-from evalci_accessor.stats.sign_flip import _whole
+from evalci_accessor.stats.pairs.difference import infer
+from evalci_accessor.stats.pairs.matched import MatchedScores, kish_sizes
+from evalci_accessor.stats.pairs.posterior import Evidence
+from evalci_accessor.stats.pairs.tests import _whole, pair_test
 
 from . import slow
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from evalci_accessor.stats import paired_posterior
-from evalci_accessor.stats._paired_laws import ScoreLaw
-from evalci_accessor.stats.matched import PairTotals
-from evalci_accessor.stats.paired_posterior import pair_posterior
+from evalci_accessor.stats.pairs import posterior as paired_posterior
+from evalci_accessor.stats.pairs.laws import ScoreLaw
+from evalci_accessor.stats.pairs.matched import PairTotals
+from evalci_accessor.stats.pairs.posterior import pair_posterior
 
 from . import slow
 from .golden import golden

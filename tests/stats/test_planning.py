@@ -13,13 +13,13 @@ from scipy.stats import binom, multinomial, nct, norm, t
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, ScoreRangeError
-from evalci_accessor.stats._plan_design import Pattern, smallest
-from evalci_accessor.stats.tango import tango_z
+from evalci_accessor.stats.pairs.laws import tango_z
+from evalci_accessor.stats.planning.design import Pattern, smallest
 
 DOMINATED = [231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1]
 PAIR = {"icc": 0.1, "n_clusters": 40, "items_per_cluster": 5, "disagreement": 0.2}
 WIDTH = {"icc": 0.3, "n_clusters": 40, "items_per_cluster": 5}
-need_clusters, need_items = stats.required_clusters, stats.required_items
+need_clusters = stats.required_clusters
 
 
 def without(options, *names):
@@ -302,51 +302,6 @@ def test_two_clusters_are_the_least():
     assert plan.n_clusters == 2
 
 
-@pytest.mark.parametrize(
-    "ask", [{"difference": 0.1, "disagreement": 0.2, "icc": 0.1}, {"half_width": 0.05, "rate": 0.8, "icc": 0.2}]
-)
-def test_required_items_are_the_fewest_or_none_do(ask):
-    plan = need_items(**ask, n_clusters=[10, 80, 120], pattern=[1, 1, 2])
-    assert np.isinf(plan.items_per_cluster[0])
-    assert np.isnan(plan.reached[0])
-    goal = ask.get("half_width", 0.8)
-    measure = plan.measure
-    better = (lambda a: a <= goal) if measure == "half_width" else (lambda a: a >= goal)
-    assert not better(plan.limit[0])
-    for i in (1, 2):
-        assert better(plan.limit[i])
-        m = plan.items_per_cluster[i]
-        assert better(plan.reached[i])
-        sizes = [Pattern.of([1, 1, 2]).scaled(round(m) - less).sizes for less in (0, 1)]
-        options = without(ask, "difference", "half_width", "rate")
-        effect = ask.get("difference", ask.get("rate"))
-        which = stats.power if measure == "power" else stats.half_width
-        found = [getattr(which(effect, **options, n_clusters=[80, 120][i - 1], items_per_cluster=s), measure) for s in sizes]
-        assert better(found[0])
-        assert not better(found[1])
-        assert found[0] == plan.reached[i]
-
-
-@pytest.mark.parametrize(
-    ("ask", "clusters", "pattern"),
-    [
-        # The default interval widens a little with the items where nearly all fail, and unequal sizes cost more than they bring.
-        ({"half_width": 0.075, "rate": 0.001, "icc": 0.3}, 20, 1.0),
-        ({"difference": 0.1, "disagreement": 0.2, "icc": 0.5, "power": 0.97}, 300, [1, 2, 30]),
-    ],
-)
-def test_required_items_where_fewer_do_what_more_do_not(ask, clusters, pattern):
-    plan = need_items(**ask, n_clusters=clusters, pattern=pattern)
-    goal = ask.get("half_width", ask.get("power"))
-    reached, limit = (plan.reached, plan.limit) if plan.measure == "power" else (-plan.reached, -plan.limit)
-    assert limit < (goal if plan.measure == "power" else -goal) <= reached
-    options = without(ask, "difference", "half_width", "rate", "power")
-    which = stats.power if plan.measure == "power" else stats.half_width
-    sizes = Pattern.of(pattern).scaled(float(plan.items_per_cluster)).sizes
-    again = which(ask.get("difference", ask.get("rate")), **options, n_clusters=clusters, items_per_cluster=sizes)
-    assert getattr(again, plan.measure) == plan.reached
-
-
 def test_endless_items_are_the_limit_of_many():
     plan = stats.power(0.1, **PAIR)
     many = stats.power(0.1, **PAIR | {"items_per_cluster": 100_000})
@@ -497,7 +452,6 @@ def test_arrays_are_single_answers_side_by_side():
     assert stats.power(0.1, icc=[], n_clusters=30, **ask).power.shape == (0,)
     assert stats.half_width(0.8, icc=[], n_clusters=30, items_per_cluster=5).half_width.shape == (0,)
     assert need_clusters(difference=0.1, icc=[], **ask).n_clusters.shape == (0,)
-    assert need_items(difference=0.1, icc=[], disagreement=0.2, n_clusters=9).n_clusters.shape == (0,)
     assert stats.mde(icc=[], n_clusters=30, **ask).difference.shape == (0,)
 
 
@@ -575,9 +529,9 @@ def test_a_pattern_comes_back():
 
 @given(st.integers(3, 5000), st.floats(2, 1e4), st.floats(0.3, 3))
 def test_search_finds_the_turn_from_anywhere(turn, start, skew):
-    found = smallest(float, lambda value: value >= turn, lambda n, _: n * skew, start, 2, 10_000)
+    found = smallest(float, lambda value: value >= turn, lambda n, _: n * skew, start, 10_000)
     assert found == (turn, float(turn))
-    assert smallest(float, lambda value: value >= turn, lambda n, _: n * skew, start, 2, turn - 1) is None
+    assert smallest(float, lambda value: value >= turn, lambda n, _: n * skew, start, turn - 1) is None
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
@@ -691,7 +645,7 @@ def test_required_clusters_refuse(ask, kind, words):
 
 def test_bar_and_stop(monkeypatch):
     """Several designs share one bar, which inner ones do not disturb."""
-    from evalci_accessor import _progress
+    from evalci_accessor.stats import progress as _progress
 
     seen = []
 

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from scipy import stats as ss
 
 from evalci_accessor import stats
-from evalci_accessor.stats import posterior
-from evalci_accessor.stats.averaged import averaged_posterior, icc_averaged
-from evalci_accessor.stats.moments import OneWay, moments
+from evalci_accessor.stats.rates import posterior
+from evalci_accessor.stats.rates.averaged import averaged_posterior, icc_averaged
+from evalci_accessor.stats.rates.moments import OneWay, moments
 
 from . import slow
 from .golden import counts, golden, totals

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats as ss
 
 from evalci_accessor import stats
-from evalci_accessor.stats import sign_flip
+from evalci_accessor.stats.pairs import tests as sign_flip
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats as ss
 
-from evalci_accessor.stats import simultaneous
-from evalci_accessor.stats.simultaneous import Block, simultaneous_outside
+from evalci_accessor.stats.pairs import multiplicity as simultaneous
+from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside
 
 MANY = 1e6  # degrees of freedom at which no discount is left
 

@@ -9,7 +9,7 @@ from scipy import stats as ss
 from scipy.optimize import brentq
 
 from evalci_accessor import stats
-from evalci_accessor.stats.tango import tango_limits, tango_z
+from evalci_accessor.stats.pairs.laws import tango_limits, tango_z
 
 from .golden import golden
 from .slow import score_z

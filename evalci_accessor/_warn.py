@@ -1,2 +1,0 @@
-"""Shim."""
-from evalci_accessor.exceptions import examples, held, plain, warn, _held

@@ -1,0 +1,1 @@
+"""Two systems on the same items: their difference, its tests, and many comparisons at once."""

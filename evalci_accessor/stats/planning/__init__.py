@@ -1,0 +1,1 @@
+"""Before the data: widths, power, and how many clusters it takes."""

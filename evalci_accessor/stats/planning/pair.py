@@ -1,0 +1,560 @@
+"""A checked design of a paired comparison, and its power; what `power`, `mde` and the required numbers share."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreRangeError, examples
+from evalci_accessor.options import Alternative, Claim, PlanMethod
+from evalci_accessor.stats.pairs.difference import check_tail, resolve_claim
+from evalci_accessor.stats.planning.design import (
+    Checked,
+    Design,
+    Flat,
+    Goal,
+    Parts,
+    Pattern,
+    Sums,
+    correlations,
+    each,
+    positive,
+    robust_power,
+    score_power,
+    whole,
+    whole_clusters,
+    within,
+)
+from evalci_accessor.stats.validate import FloatArray, IntArray, as_float, check_level, check_option
+
+_NEAR = 1e-9
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PowerPlan:
+    """What a design can show of the difference of two systems. Every array has the shape that the arguments broadcast to.
+
+    Parameters
+    ----------
+    power : ndarray of float
+        Probability that the claim is shown.
+    difference : ndarray of float
+        The true difference (of `mde`: the smallest that is shown with that power, nan where none is).
+    margin : ndarray of float
+        The margin of the claim, 0 without one (of `mde` for a claim against a margin: the smallest).
+    std_error : ndarray of float
+        Standard error of the estimated difference.
+    design_effect : ndarray of float
+        Its variance over that of as many independent items.
+    power_limit : ndarray of float
+        Power as the items of each cluster grow without bound, with the same clusters.
+    n_clusters, n_items : ndarray of int
+        Clusters, and items of each system.
+    n_samples : int
+        Samples of each item and system.
+    claim, method, alternative : str
+        What is to be shown, by which test.
+    confidence_level : float
+        Nominal level.
+    """
+
+    power: FloatArray
+    difference: FloatArray
+    margin: FloatArray
+    std_error: FloatArray
+    design_effect: FloatArray
+    power_limit: FloatArray
+    n_clusters: IntArray
+    n_items: IntArray
+    n_samples: int
+    claim: str
+    method: str
+    alternative: str
+    confidence_level: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairDesign(Checked):
+    """A checked question about pairs but for the difference, the margin and the number of clusters."""
+
+    bounded: bool
+    claim: Claim
+    alternative: Alternative
+
+    @classmethod
+    def of(cls, design: Design) -> tuple[PairDesign, float]:
+        """The design and the margin after the checks."""
+        samples = whole(design.n_samples, "n_samples", 1)
+        check_tail(design.confidence_level, design.alternative)
+        spread = _spread(design)
+        bounded = "std_dev" not in spread
+        width, claimed = resolve_claim(design.margin, design.claim, bounded=bounded)
+        if (width > 0 or claimed != "superiority") and design.alternative != "two-sided":
+            raise MethodError(
+                f"alternative={design.alternative!r} would be ignored: a verdict against a margin has the side of its claim. "
+                "Leave alternative='two-sided'."
+            )
+        pattern = Pattern.of(design.items_per_cluster)
+        of_clusters, of_items = correlations(design.icc, design.item_icc, samples)
+        ran = resolve_plan_method(design.method, binary=bounded and samples == 1, single=bool((pattern.sizes == 1).all()))
+        return cls(
+            pattern=pattern, icc=of_clusters, item_icc=of_items, spread=spread, n_samples=samples, method=ran, bounded=bounded,
+            claim=claimed, alternative=design.alternative, level=check_level(design.confidence_level),
+        ), width  # fmt: skip
+
+    def variance(self, flat: Flat, i: int, difference: float) -> float:
+        """Variance of the difference of single scores of an item, which must be above 0."""
+        if "std_dev" in flat:
+            return float(flat["std_dev"][i] ** 2)
+        if "disagreement" in flat:
+            share = flat["disagreement"][i]
+        else:
+            share = _disagreement(flat["rate"][i], difference, flat["correlation"][i])
+        return float(share - difference**2)
+
+    def feasible(self, flat: Flat, i: int) -> tuple[float, float]:
+        """The least and the greatest difference that can be, without the ends."""
+        if "std_dev" in flat:
+            return -np.inf, np.inf
+        if "disagreement" in flat:
+            return -float(flat["disagreement"][i]), float(flat["disagreement"][i])
+        return _feasible_difference(float(flat["rate"][i]), float(flat["correlation"][i]))
+
+    def goal(self, difference: float, margin: float) -> Goal:
+        """What the verdict of `diff_ci` asks for."""
+        alpha = 1 - self.level
+        if self.claim == "noninferiority":
+            return Goal(above=-margin, below=None, outside=alpha)
+        if self.claim == "equivalence":
+            return Goal(above=-margin, below=margin, outside=alpha)
+        if margin > 0:
+            return Goal(above=margin, below=None, outside=alpha)
+        outside = alpha / 2 if self.alternative == "two-sided" else alpha
+        # Only significance on the side of the truth is a success.
+        down = self.alternative == "less" or (self.alternative == "two-sided" and difference < 0)
+        return Goal(above=None, below=0.0, outside=outside) if down else Goal(above=0.0, below=None, outside=outside)
+
+    def parts(self, flat: Flat, i: int, difference: float) -> Parts:
+        """Parts of the variance of an item's value."""
+        return self.parts_of(self.variance(flat, i, difference), flat, i)
+
+    def power(self, flat: Flat, i: int, difference: float, margin: float, n_clusters: int, times: float = 1.0) -> float:
+        """Power of one design, with ``times`` as many items."""
+        size, count = self.pattern.counts(n_clusters, times)
+        parts, goal = self.parts(flat, i, difference), self.goal(difference, margin)
+        if parts.between + parts.item <= 0:
+            return goal.holds(difference)
+        robust = self.method == "cr2"
+        sums = Sums.draw(size, count, parts, robust=robust)
+        return robust_power(sums, difference, goal) if robust else score_power(sums, difference, goal)
+
+    def limit(self, flat: Flat, i: int, difference: float, margin: float, n_clusters: int) -> float:
+        """Power as the items grow without bound."""
+        parts = self.parts(flat, i, difference)
+        if parts.between <= 0:
+            return self.goal(difference, margin).holds(difference)
+        return self.power(flat, i, difference, margin, n_clusters, self.pattern.endless(parts))
+
+    def plan(self, shape: tuple[int, ...], flat: Flat, power: FloatArray | None = None) -> PowerPlan:
+        """The plan of these differences, margins and numbers of clusters; power is known where a search has found it."""
+
+        def one(i: int) -> tuple[float, ...]:
+            d, margin, clusters = float(flat["difference"][i]), float(flat["margin"][i]), int(flat["n_clusters"][i])
+            size, count = self.pattern.counts(clusters)
+            if not np.isfinite([d, margin]).all():
+                return (np.nan, np.nan, np.nan, np.nan, (size * count).sum())
+            parts = self.parts(flat, i, d)
+            got = self.power(flat, i, d, margin, clusters) if power is None else power[i]
+            return (
+                got, parts.std_error(size, count), parts.design_effect(size, count), self.limit(flat, i, d, margin, clusters),
+                (size * count).sum(),
+            )  # fmt: skip
+
+        found = [column.reshape(shape) for column in each(len(flat["icc"]), one, "power")] or [np.empty(shape)] * 5
+        return PowerPlan(
+            power=found[0], difference=flat["difference"].reshape(shape), margin=flat["margin"].reshape(shape),
+            std_error=found[1], design_effect=found[2], power_limit=found[3],
+            n_clusters=flat["n_clusters"].reshape(shape).astype(np.int64), n_items=found[4].astype(np.int64),
+            n_samples=self.n_samples, claim=self.claim, method=self.method, alternative=self.alternative,
+            confidence_level=self.level,
+        )  # fmt: skip
+
+
+def resolve_plan_method(method: PlanMethod, *, binary: bool, single: bool) -> str:
+    """The test that is planned for: ``"auto"`` is what `diff_ci` runs on such scores."""
+    check_option(method, PlanMethod, "method")
+    if method == "auto":
+        return "cr2" if not binary else "tango" if single else "icc_averaged"
+    if method != "cr2" and not binary:
+        raise ScoreRangeError(
+            f"method={method!r} is for scores of 0 and 1; graded scores (std_dev=) and means of several samples (n_samples > 1) "
+            "take method='cr2', the default for them."
+        )
+    if method == "tango" and not single:
+        raise MethodError(
+            "method='tango' takes the items as independent: it goes with items_per_cluster=1. In clusters plan for "
+            "method='icc_averaged', the default."
+        )
+    return str(method)
+
+
+def _spread(design: Design) -> Flat:
+    """How much the differences of the items vary, given in exactly one way."""
+    disagreement, rate, correlation, std_dev = design.disagreement, design.rate, design.correlation, design.std_dev
+    said = [disagreement is not None, rate is not None or correlation is not None, std_dev is not None]
+    if sum(said) != 1:
+        given = [n for n, v in zip(("disagreement", "rate/correlation", "std_dev"), said, strict=True) if v]
+        raise MethodError(
+            f"How much the two systems differ item by item must be said in exactly one way; got {' and '.join(given) or 'none'}. "
+            "Give disagreement= (the share of items on which one passes and the other does not), or rate= (pass rate of the second "
+            "system) with correlation= (of the two systems' scores of an item), or for graded scores std_dev= (of the item "
+            "differences)."
+        )
+    if said[2]:
+        return {"std_dev": positive(std_dev, "std_dev", "the standard deviation of the difference of an item")}
+    if said[0]:
+        share = within(disagreement, "disagreement", 0, 1)
+        return {"disagreement": positive(share, "disagreement", "the share of items on which the two systems disagree")}
+    if rate is None or correlation is None:
+        missing = "rate" if rate is None else "correlation"
+        raise MethodError(
+            f"rate= and correlation= go together, and {missing}= is missing. Independent systems have correlation=0; two models on "
+            "the same items rather .3 to .7."
+        )
+    return {"rate": within(rate, "rate", 0, 1), "correlation": within(correlation, "correlation", -1, 1)}
+
+
+def _disagreement(rate: float, difference: float, correlation: float) -> float:
+    """Share of items on which two systems disagree, of which the second passes ``rate``."""
+    a, b = rate + difference, rate
+    both = a * b + correlation * np.sqrt(max(a * (1 - a), 0.0) * max(b * (1 - b), 0.0))
+    return float(a + b - 2 * both)
+
+
+def _correlation_range(a: float, b: float) -> tuple[float, float]:
+    """Correlations that two 0/1 scores with these rates can have."""
+    scale = np.sqrt(a * (1 - a) * b * (1 - b))
+    return (max(0.0, a + b - 1) - a * b) / scale, (min(a, b) - a * b) / scale
+
+
+def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]:
+    """Differences at which two systems can have that correlation, about no difference."""
+
+    def fits(difference: float) -> bool:
+        a = rate + difference
+        if not 0 < a < 1:
+            return False
+        low, high = _correlation_range(a, rate)
+        return low - 1e-12 <= correlation <= high + 1e-12
+
+    ends = []
+    for far in (-rate, 1 - rate):
+        near = 0.0
+        if fits(0.0):
+            for _ in range(60):
+                middle = (near + far) / 2
+                near, far = (middle, far) if fits(middle) else (near, middle)
+        ends.append(near)
+    return ends[0], ends[1]
+
+
+def check_spread(design: PairDesign, flat: Flat, difference: FloatArray) -> None:
+    """Refuse differences that cannot be, with what could."""
+    if "disagreement" in flat:
+        bad = np.flatnonzero((np.abs(difference) > flat["disagreement"]) | (flat["disagreement"] - difference**2 <= 0))
+        if len(bad):
+            shown = (f"difference {difference[i]:g} at disagreement {flat['disagreement'][i]:g}" for i in bad)
+            raise EvalCIError(
+                f"`difference` cannot be larger than `disagreement`, nor both 1: the systems differ only where they disagree; "
+                f"{len(bad)} of {len(difference)} are: {examples(shown)}."
+            )
+    if "rate" in flat:
+        for i, (d, rate, correlation) in enumerate(zip(difference, flat["rate"], flat["correlation"], strict=True)):
+            if not (0 < rate < 1 and 0 < rate + d < 1):
+                raise EvalCIError(
+                    f"`rate` and `rate` + `difference`, the pass rates of the two systems, must lie strictly between 0 and 1 to "
+                    f"have a correlation; got {rate:g} and {rate + d:g}. Give disagreement= in place of rate= and correlation=."
+                )
+            low, high = _correlation_range(rate + d, rate)
+            if not low - 1e-12 <= correlation <= high + 1e-12 or design.variance(flat, i, d) <= 1e-12:
+                raise EvalCIError(
+                    f"correlation={correlation:g} cannot be: systems that pass {rate + d:g} and {rate:g} can correlate by "
+                    f"{low:.3f} to {high:.3f}, and must not agree on every item."
+                )
+
+
+def true_difference(design: PairDesign, difference: object, margin: float) -> FloatArray:
+    """The difference to plan for, which must not lie where the claim is false."""
+    d = as_float(difference, "difference")
+    goal = design.goal(1.0, margin)
+    wrong = np.zeros(d.shape, dtype=bool)
+    if design.claim == "superiority" and margin == 0:
+        wrong = d == 0 if design.alternative == "two-sided" else d <= 0 if design.alternative == "greater" else d >= 0
+    elif goal.above is not None:
+        wrong = (d <= goal.above) | (False if goal.below is None else d >= goal.below)
+    if wrong.any():
+        against = f" with a margin of {margin:g}" if margin else ""
+        raise EvalCIError(
+            f"{int(wrong.sum())} of {d.size} values of `difference` make the claim ({design.claim}{against}, "
+            f"alternative={design.alternative!r}) false: {examples(f'{v:g}' for v in d[wrong].flat)}. No design shows what is "
+            "not so. Name a true difference for which the claim holds; to show that two systems are as good as equal give a "
+            "margin=, with difference=0."
+        )
+    return d
+
+
+def check_power(power: object, goal: Goal) -> float:
+    """The power asked for."""
+    value = as_float(power, "power")
+    if value.ndim or not goal.outside < value < 1:
+        shown = power if value.ndim else f"{float(value):g}"
+        hint = f" Did you mean {float(value) / 100:g}?" if not value.ndim and 1 < value < 100 else ""
+        raise MethodError(
+            f"power={shown} must be one number between {goal.outside:g} (which the test has without any difference) and 1.{hint}"
+        )
+    return float(value)
+
+
+def power(
+    difference: object,
+    *,
+    icc: object,
+    n_clusters: object,
+    items_per_cluster: object,
+    disagreement: object = None,
+    rate: object = None,
+    correlation: object = None,
+    std_dev: object = None,
+    n_samples: int = 1,
+    item_icc: object = None,
+    margin: float | None = None,
+    claim: Claim | None = None,
+    method: PlanMethod = "auto",
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+) -> PowerPlan:
+    r"""Probability that a design shows a difference of two systems on the same items, or the claim about a margin.
+
+    Parameters
+    ----------
+    difference : float or array_like
+        True difference, first system minus second. Under noninferiority and equivalence 0 is the usual one.
+    icc : float or array_like
+        Intracluster correlation of the differences of single items (not of the scores), from 0 to 1.
+    n_clusters : int or array_like
+        Number of clusters, 2 or more.
+    items_per_cluster : float or sequence of float
+        Items in each cluster; a sequence is a pattern of sizes, as of a pilot, that any number of clusters follows.
+    disagreement : float or array_like, optional
+        Share of the items on which one system passes and the other does not. Give this, or ``rate`` and ``correlation``, or
+        ``std_dev``.
+    rate, correlation : float or array_like, optional
+        Pass rate of the second system, and correlation of the two systems' scores of an item.
+    std_dev : float or array_like, optional
+        Standard deviation of the difference of an item, for graded scores.
+    n_samples : int, default 1
+        Samples of each item and system, whose mean is the item's score.
+    item_icc : float or array_like, optional
+        Correlation of the differences of two samples of the same item, at least ``icc``; needed with several samples.
+    margin, claim, alternative, confidence_level
+        As in `diff_ci`, whose verdict is planned.
+    method : {"auto", "icc_averaged", "tango", "cr2"}
+        Test; ``"auto"`` is what `diff_ci` runs: ``"icc_averaged"`` for 0/1 scores in clusters, ``"tango"`` for single items,
+        ``"cr2"`` for graded scores and means of several samples.
+
+    Returns
+    -------
+    PowerPlan
+
+    Raises
+    ------
+    EvalCIError
+        Numbers out of range, that cannot go together, or that do not broadcast; a difference for which the claim is false.
+    ClusterError
+        Fewer than two clusters, or sizes below 1.
+    MethodError
+        An unknown option, or one that does not fit; a spread that is said in no way or in several.
+
+    See Also
+    --------
+    mde : The smallest difference with a given power.
+    required_clusters : The number of clusters for it.
+
+    Notes
+    -----
+    With shares :math:`h_g` of the items the difference has the variance
+
+    .. math:: V = \sigma^2 \Big[\rho \sum_g h_g^2 + \frac{1}{n}\Big(\rho_i - \rho + \frac{1-\rho_i}{r}\Big)\Big]
+
+    with :math:`\rho` the ICC, :math:`\rho_i` ``item_icc``, r samples, and :math:`\sigma^2` = ``disagreement`` -
+    ``difference``\ :sup:`2`, or ``std_dev``\ :sup:`2`. With equal sizes and one sample that is
+    :math:`\sigma^2 (1 + (m-1)\rho)/n` [1]_; unequal ones cost more [2]_. A rate and a correlation give the disagreement
+    :math:`p_a + p_b - 2 p_{ab}` with :math:`p_{ab} = p_a p_b + \phi\sqrt{p_a q_a p_b q_b}` [3]_.
+
+    The power is not the normal one of V: the ICC is unknown to the test, which pays for that, most with few clusters. So the real
+    critical values are averaged over what the data may show of the ICC, with cluster means taken as normal. For ``"cr2"`` with
+    equal sizes this is the noncentral t on G - 1 degrees of freedom. Only significance on the side of the truth counts.
+    Simulated powers of 0/1 scores are within .03 of it in most designs, also under laws that are not the plan's (docs, "Plan an
+    evaluation"). It is too careful by more where nearly all disagreements go one way (a difference next to the disagreement), and
+    too hopeful where a few clusters hold most of the items and clusters are of two kinds. The ICC is taken as known and the
+    clusters as exchangeable draws whose sizes say nothing of the difference.
+
+    References
+    ----------
+    .. [1] Donner, A. and Klar, N. (2000). Design and Analysis of Cluster Randomization Trials in Health Research. Arnold.
+       The design effect: Kish, L. (1965). Survey Sampling. Wiley.
+    .. [2] Eldridge, S. M., Ashby, D. and Kerry, S. (2006). Sample size for cluster randomized trials: effect of coefficient of
+       variation of cluster size and analysis method. International Journal of Epidemiology 35, 1292-1300.
+       https://doi.org/10.1093/ije/dyl129
+    .. [3] Connor, R. J. (1987). Sample size for testing differences in proportions for the paired-sample design. Biometrics 43,
+       207-211. https://doi.org/10.2307/2531961
+
+    Examples
+    --------
+    Forty documents of five questions; the systems disagree on one question in five, and one is ten points better.
+
+    >>> from evalci_accessor import stats
+    >>> plan = stats.power(0.1, disagreement=0.2, icc=0.1, n_clusters=[40, 80], items_per_cluster=5)
+    >>> plan.power.round(2)
+    array([0.77, 0.97])
+
+    Is it at most five points worse, if it is just as good?
+
+    >>> plan = stats.power(0, margin=0.05, disagreement=0.2, icc=0.1, n_clusters=80, items_per_cluster=5)
+    >>> print(f"{plan.claim}: {plan.power:.2f}, with endless questions {plan.power_limit:.2f}")
+    noninferiority: 0.59, with endless questions 0.93
+    """
+    design, width = PairDesign.of(Design(
+        icc=icc, items_per_cluster=items_per_cluster, disagreement=disagreement, rate=rate, correlation=correlation,
+        std_dev=std_dev, n_samples=n_samples, item_icc=item_icc, margin=margin, claim=claim, method=method,
+        alternative=alternative, confidence_level=confidence_level,
+    ))  # fmt: skip
+    shape, flat = design.flat(
+        difference=true_difference(design, difference, width),
+        n_clusters=whole_clusters(n_clusters),
+        margin=np.asarray(width),
+    )
+    check_spread(design, flat, flat["difference"])
+    return design.plan(shape, flat)
+
+
+def mde(
+    *,
+    power: float = 0.8,
+    icc: object,
+    n_clusters: object,
+    items_per_cluster: object,
+    difference: object = None,
+    disagreement: object = None,
+    rate: object = None,
+    correlation: object = None,
+    std_dev: object = None,
+    n_samples: int = 1,
+    item_icc: object = None,
+    margin: float | None = None,
+    claim: Claim | None = None,
+    method: PlanMethod = "auto",
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+) -> PowerPlan:
+    r"""Smallest true difference that a design shows with a given power; under a claim against a margin, the smallest margin.
+
+    Parameters
+    ----------
+    power : float, default 0.8
+        Power to reach.
+    icc, n_clusters, items_per_cluster, disagreement, rate, correlation, std_dev, n_samples, item_icc, method
+        As in `power`.
+    difference : float or array_like, optional
+        True difference at which a margin is sought, 0 by default. Not for superiority, where it is what is sought.
+    margin : float, optional
+        Margin that the difference must exceed, under superiority. The other claims seek it.
+    claim : {"superiority", "noninferiority", "equivalence"}, optional
+        What is to be shown: superiority, by default, seeks the difference, the others the margin.
+    alternative, confidence_level
+        As in `power`; under ``"less"`` the difference is below 0.
+
+    Returns
+    -------
+    PowerPlan
+        Its ``difference`` (or ``margin``) is the answer, nan where even the largest that can be is not shown with that power;
+        a margin of 0 where a positive ``difference`` is shown with it anyhow.
+
+    Raises
+    ------
+    EvalCIError, ClusterError, MethodError
+        As in `power`; a power that is not between the error of the test and 1.
+
+    Notes
+    -----
+    The inverse of `power`, to 1e-9. A disagreement stays what it is while the difference is sought.
+
+    Examples
+    --------
+    >>> from evalci_accessor import stats
+    >>> plan = stats.mde(disagreement=0.2, icc=0.1, n_clusters=40, items_per_cluster=5)
+    >>> print(f"{plan.difference:.3f}")
+    0.104
+    >>> plan = stats.mde(claim="noninferiority", disagreement=0.2, icc=0.1, n_clusters=40, items_per_cluster=5)
+    >>> print(f"{plan.margin:.3f}")
+    0.095
+    """
+    seeks_margin = claim in ("noninferiority", "equivalence")
+    if seeks_margin and margin is not None:
+        raise MethodError(
+            f"claim={claim!r} seeks the margin; leave out margin={margin!r}, or use power() to see what it allows."
+        )
+    if not seeks_margin and claim is None and margin is not None:
+        raise MethodError(
+            "With margin= say what is to be shown: claim='superiority' seeks the smallest difference that is shown to exceed the "
+            "margin; claim='noninferiority' and 'equivalence' seek the margin itself, without margin=."
+        )
+    if not seeks_margin and difference is not None:
+        raise MethodError("difference= is what is sought; it goes with claim='noninferiority' or 'equivalence' only.")
+    design, width = PairDesign.of(Design(
+        icc=icc, items_per_cluster=items_per_cluster, disagreement=disagreement, rate=rate, correlation=correlation,
+        std_dev=std_dev, n_samples=n_samples, item_icc=item_icc, margin=0.5 if seeks_margin else margin,
+        claim=claim, method=method, alternative=alternative, confidence_level=confidence_level,
+    ))  # fmt: skip
+    goal = check_power(power, design.goal(1.0, width))
+    true = as_float(0.0 if difference is None else difference, "difference")
+    shape, flat = design.flat(difference=true, n_clusters=whole_clusters(n_clusters))
+    check_spread(design, flat, flat["difference"])
+    side = -1.0 if alternative == "less" else 1.0
+
+    def one(i: int) -> tuple[float, ...]:
+        clusters, at = int(flat["n_clusters"][i]), float(flat["difference"][i])
+        error = design.parts(flat, i, at).std_error(*design.pattern.counts(clusters))
+        if seeks_margin:
+            low = abs(at) if claim == "equivalence" else max(0.0, -at)
+            end = 1.0 if design.bounded else np.inf
+            return (_root(lambda margin: design.power(flat, i, at, margin, clusters) - goal, low, end, error),)
+        end = design.feasible(flat, i)[0 if side < 0 else 1]
+        found = _root(lambda d: design.power(flat, i, side * d, width, clusters) - goal, width, abs(end), error)
+        return (side * found,)
+
+    (found,) = each(len(flat["icc"]), one, "differences") or [np.empty(0)]
+    if seeks_margin:
+        flat["margin"] = found
+    else:
+        flat["difference"], flat["margin"] = found, np.full(found.shape, width)
+    return design.plan(shape, flat)
+
+
+def _root(excess: Callable[[float], float], low: float, end: float, error: float) -> float:
+    """Where the excess turns positive between ``low`` and ``end``; ``low`` if it is so there already, nan if nowhere."""
+    from scipy.optimize import brentq
+
+    first, last = low + _NEAR * error, end * (1 - _NEAR)
+    if first >= last:
+        return float("nan")
+    if excess(first) >= 0:
+        return low
+    low, high = first, min(low + 4 * error, last)
+    while excess(high) < 0:
+        if high >= last:
+            return float("nan")
+        low, high = high, min(high + 2 * (high - low), last)
+    return float(brentq(excess, low, high, xtol=min(1e-12, 1e-9 * error), rtol=1e-12))

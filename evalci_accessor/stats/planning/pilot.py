@@ -1,0 +1,182 @@
+r"""What a pilot tells for a plan: a rate or the spread of differences, the intracluster correlation, and the clusters' sizes.
+
+The intracluster correlation (ICC) is the posterior mean, with posterior quantiles as limits. For 0/1 scores the posterior is
+the one that the default interval of a rate averages over; for other scores, and for differences, it is that of Gaussian
+scores, which the default interval of a difference averages over. It is that of single scores (or of differences of two of
+them). What the means of several samples of an item tell is brought there: with :math:`V_1` the variance of a single score,
+:math:`W` the mean variance of the samples of an item and :math:`n_i` their number, the item means vary by :math:`V = V_1 - W +
+\overline{W_i/n_i}`, the correlation of two samples of an item is :math:`1 - W/V_1`, and an ICC :math:`\rho` of item means is
+one of :math:`\rho V/V_1` of single scores.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from evalci_accessor.stats.pairs.matched import PairTotals
+from evalci_accessor.stats.pairs.posterior import pair_posterior
+from evalci_accessor.stats.rates.averaged import averaged_posterior
+from evalci_accessor.stats.rates.moments import moments
+from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import FloatArray
+
+_NODES = 256  # more than an average over them needs: quantiles are interpolated
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pilot:
+    """What the scores of a pilot, or the differences of two systems in it, tell for a plan.
+
+    Parameters
+    ----------
+    rate : float
+        Mean score; nan of differences, and of scores beyond [0, 1].
+    disagreement : float
+        Share of the items on which single scores of the two systems disagree (0/1 scores); nan else.
+    std_dev : float
+        Standard deviation of a single score, or of a single difference.
+    icc, icc_low, icc_high : float
+        Posterior mean and limits; nan where no clustering was named.
+    item_icc : float
+        Correlation of two samples of an item, by itself: it may come out below ``icc``, which in truth it cannot be. nan where no
+        item has two.
+    n_samples : int
+        Samples an item (their harmonic mean, rounded).
+    sizes : ndarray of float, shape (G,)
+        Items of each cluster; 1 each where no clustering was named.
+    graded : bool
+        Whether single scores are others than 0 and 1.
+    """
+
+    rate: float
+    disagreement: float
+    std_dev: float
+    icc: float
+    icc_low: float
+    icc_high: float
+    item_icc: float
+    n_samples: int
+    sizes: FloatArray
+    graded: bool
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is any variance to plan with."""
+        return self.std_dev > 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Repeats:
+    """The samples behind the means of items.
+
+    Parameters
+    ----------
+    single : float
+        Mean variance of an item's value, had it been sampled once and were its true value known: W above.
+    noise : float
+        Variance that the samples add to an item's mean, mean over the items.
+    number : float
+        Harmonic mean of the numbers of samples.
+    """
+
+    single: float
+    noise: float
+    number: float
+
+    @classmethod
+    def of(cls, variances: FloatArray, counts: FloatArray) -> Repeats | None:
+        """From the variance and number of the samples of each item, a column a system; None where no item has two.
+
+        A variance that is not known, of a single sample, counts as the mean of the system's others.
+        """
+        known = ~np.isnan(variances)
+        if not known.any(axis=0).all():
+            return None
+        mean = np.nansum(variances, axis=0) / known.sum(axis=0)
+        filled = np.where(known, variances, mean)
+        return cls(
+            single=float(filled.sum(axis=1).mean()), noise=float((filled / counts).sum(axis=1).mean()),
+            number=float(1 / (1 / counts).mean()),
+        )  # fmt: skip
+
+
+def rate_pilot(t: ClusterTotals, outside: float, *, repeats: Repeats | None = None, graded: bool | None = None) -> Pilot:
+    """The pilot of one rate, or mean score, from the totals of one group: of its scores, or of the means of its items.
+
+    ``outside`` is the posterior probability beyond each limit of the ICC; ``graded`` says what single scores are if these are
+    means.
+    """
+    mo = moments(t)
+    p, variance = float(mo.p[0]), float(mo.score_variance[0])
+    graded = not t.binary[0] if graded is None else graded
+    if t.binary[0]:
+        post = averaged_posterior(t, mo)
+        icc, low, high = (float(value[0]) for value in (post.icc, post.quantile(outside), post.quantile(1 - outside)))
+    else:
+        icc, low, high = _gaussian(_about_mean(t, p), outside)
+    single, item_icc, ratio = _single(variance, None if graded else p * (1 - p), repeats)
+    icc, low, high = icc * ratio, low * ratio, high * ratio
+    return Pilot(
+        rate=p if t.bounded else np.nan, disagreement=np.nan, std_dev=float(np.sqrt(single)), icc=icc, icc_low=low, icc_high=high,
+        item_icc=item_icc, n_samples=1 if repeats is None else max(round(repeats.number), 1), sizes=t.m, graded=graded,
+    )  # fmt: skip
+
+
+def pair_pilot(t: PairTotals, outside: float, *, repeats: Repeats | None = None, disagreement: float | None = None) -> Pilot:
+    """The pilot of a pair from the totals of its differences, or of those of the means of its items.
+
+    ``disagreement`` is that of single scores where these are 0 or 1 and the totals are of means.
+    """
+    if t.binary:
+        disagreement = float(t.square[0] / t.n)
+    sizes = np.ones(t.n) if t.size is None else t.size
+    icc, low, high = (np.nan, np.nan, np.nan) if t.size is None else _gaussian(t, outside)
+    variance = float(t.spread[0] / (t.n - 1)) if t.square[0] > 0 else 0.0
+    mean = float(t.mean[0])
+    single, item_icc, ratio = _single(variance, None if disagreement is None else disagreement - mean**2, repeats)
+    icc, low, high = icc * ratio, low * ratio, high * ratio
+    return Pilot(
+        rate=np.nan, disagreement=np.nan if disagreement is None else disagreement, std_dev=float(np.sqrt(single)), icc=icc,
+        icc_low=low, icc_high=high, item_icc=item_icc, n_samples=1 if repeats is None else max(round(repeats.number), 1),
+        sizes=sizes, graded=disagreement is None,
+    )  # fmt: skip
+
+
+def single_disagreement(a: FloatArray, b: FloatArray) -> float:
+    """Share of items on which one sample of the first and one of the second system disagree, from their pass rates by item."""
+    return float((a + b - 2 * a * b).mean())
+
+
+def _single(variance: float, binomial: float | None, repeats: Repeats | None) -> tuple[float, float, float]:
+    """Variance of a single score, correlation of two samples of an item, and the variance of item means over the former.
+
+    ``variance`` is that of item means; ``binomial`` that of single scores where their mean gives it.
+    """
+    if repeats is None:
+        return (variance if binomial is None else max(binomial, 0.0)), np.nan, 1.0
+    single = max(variance - repeats.noise, 0.0) + repeats.single if binomial is None else max(binomial, 0.0)
+    if single <= 0:
+        return 0.0, np.nan, 1.0
+    item_icc = float(np.clip(1 - repeats.single / single, 0.0, 1.0))
+    return single, item_icc, item_icc + repeats.noise / single
+
+
+def _about_mean(t: ClusterTotals, p: float) -> PairTotals:
+    """Scores on an open scale as deviations from their mean, in the form of differences."""
+    d = t.s - p * t.m
+    square = np.array([max(float((t.ss - 2 * p * t.s + p**2 * t.m).sum()), 0.0)])
+    one = np.ones(1)
+    return PairTotals(
+        n=int(t.n.sum()), size=t.m, d=d[None, :], total=np.array([d.sum()]), square=square, spread=square, binary=False,
+        bounded=False, span=one, scale=one,
+    )  # fmt: skip
+
+
+def _gaussian(t: PairTotals, outside: float) -> tuple[float, float, float]:
+    """Mean and limits of the Gaussian posterior of the ICC; of the prior where each cluster holds one item."""
+    if t.size is not None and (t.size == 1).all():
+        return 0.5, float(np.sin(outside * np.pi / 2) ** 2), float(np.cos(outside * np.pi / 2) ** 2)
+    post = pair_posterior(t, n_nodes=_NODES)
+    return float(post.icc[0]), float(post.quantile(outside)[0]), float(post.quantile(1 - outside)[0])

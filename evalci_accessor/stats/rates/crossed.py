@@ -1,0 +1,361 @@
+r"""Crossed clusterings: scores that share a document with some scores and a prompt with others.
+
+By inclusion and exclusion over the clusterings and their intersections,
+:math:`V = \sum_a V_a - \sum_{a<b} V_{ab} + \dots`, the sum over all pairs of scores that share any id counts each pair once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.stats.rates.averaged import (
+    AveragedPosterior,
+    averaged_posterior,
+    is_crowded,
+    quasi_inflation,
+)
+from evalci_accessor.stats.rates.moments import Check, Moments, cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
+
+MOST = 4  # clusterings: their intersections double in number with each
+_BINS = 256
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Crossed:
+    """Totals of the same scores by each of D clusterings and by their intersections.
+
+    Parameters
+    ----------
+    margins : tuple of ClusterTotals, length D
+        By each clustering alone.
+    meets : dict
+        By what several clusterings make together: from their places, as ``(0, 1)``, to the totals.
+    corners : tuple of ndarray of int, length D
+        Cluster in each clustering of each entry of the finest intersection, that of all.
+    """
+
+    margins: tuple[ClusterTotals, ...]
+    meets: dict[tuple[int, ...], ClusterTotals]
+    corners: tuple[IntArray, ...]
+
+    @classmethod
+    def from_rows(
+        cls,
+        scores: FloatArray,
+        codes: Sequence[IntArray],
+        *,
+        groups: IntArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+        bounded: bool,
+        binary: bool,
+        margins: Sequence[ClusterTotals] | None = None,
+    ) -> Crossed:
+        """Add up rows; ``codes`` holds the clusters of each clustering, from 0; ``margins`` are their totals where at hand."""
+        check_number(len(codes))
+
+        def total(ids: IntArray) -> ClusterTotals:
+            return ClusterTotals.from_rows(
+                scores, ids, n_clusters=int(ids.max(initial=-1)) + 1, groups=groups, n_groups=n_groups, weights=weights,
+                bounded=bounded, binary=binary,
+            )  # fmt: skip
+
+        places = range(len(codes))
+        meets: dict[tuple[int, ...], ClusterTotals] = {}
+        joint: dict[tuple[int, ...], IntArray] = {(d,): np.asarray(codes[d], dtype=np.int64) for d in places}
+        for size in range(2, len(codes) + 1):
+            for some in itertools.combinations(places, size):
+                joint[some] = _together(joint[some[:-1]], joint[some[-1:]])
+                meets[some] = total(joint[some])
+        finest = joint[tuple(places)]
+        first = np.zeros(int(finest.max(initial=-1)) + 1, dtype=np.int64)
+        first[finest[::-1]] = np.arange(len(finest))[::-1]
+        at = first[meets[tuple(places)].cluster]
+        return cls(
+            margins=tuple(total(joint[d,]) for d in places) if margins is None else tuple(margins), meets=meets,
+            corners=tuple(np.asarray(codes[d])[at] for d in places),
+        )  # fmt: skip
+
+    @property
+    def finest(self) -> ClusterTotals:
+        """By the intersection of all."""
+        return self.meets[tuple(range(len(self.margins)))]
+
+    def one(self, h: int) -> Crossed:
+        """The totals of group ``h`` alone."""
+        return self.some(h, h + 1).shaped(())
+
+    def some(self, first: int, stop: int) -> Crossed:
+        """The totals of the groups from ``first`` to before ``stop``, in one row."""
+        part = slice(int(self.finest.offsets[first]), int(self.finest.offsets[stop]))
+        return Crossed(
+            margins=tuple(t.some(first, stop) for t in self.margins),
+            meets={some: t.some(first, stop) for some, t in self.meets.items()},
+            corners=tuple(corner[part] for corner in self.corners),
+        )  # fmt: skip
+
+    def shaped(self, shape: tuple[int, ...]) -> Crossed:
+        """The same with the groups in that shape."""
+        return Crossed(
+            margins=tuple(dataclasses.replace(t, shape=shape) for t in self.margins),
+            meets={some: dataclasses.replace(t, shape=shape) for some, t in self.meets.items()}, corners=self.corners,
+        )  # fmt: skip
+
+    @functools.cached_property
+    def _moments(self) -> dict[tuple[int, ...], Moments]:
+        every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
+        return {some: moments(t) for some, t in every.items()}
+
+    @property
+    def parts(self) -> dict[tuple[int, ...], tuple[ClusterTotals, Moments]]:
+        """Totals and moments by each clustering, as ``(0,)``, and by each intersection."""
+        every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
+        return {some: (t, self._moments[some]) for some, t in every.items()}
+
+    @functools.cached_property
+    def nested(self) -> BoolArray:
+        """Where the clusters of a clustering each lie in one cluster of another, so that the latter counts; shape (D, H).
+
+        Of two clusterings that are the same the first counts.
+        """
+        margins = {(d,): t.n_clusters for d, t in enumerate(self.margins)}
+        return nested(margins | {some: t.n_clusters for some, t in self.meets.items()})
+
+    @functools.cached_property
+    def moments(self) -> Moments:
+        """Those of the first clustering, with the fewest clusters and effective clusters of all."""
+        every = [self._moments[d,] for d in range(len(self.margins))]
+        return dataclasses.replace(
+            every[0], clusters=np.min([mo.clusters for mo in every], axis=0),
+            effective_clusters=np.min([mo.effective_clusters for mo in every], axis=0),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def smallest(self) -> IntArray:
+        """Which clustering has the fewest effective clusters, by group."""
+        effective = np.stack([self._moments[d,].effective_clusters for d in range(len(self.margins))])
+        return np.asarray(effective.argmin(axis=0), dtype=np.int64)
+
+    def combined(self, kind: str) -> Combined:
+        """Variance of the mean by inclusion and exclusion, and where that is negative or too small."""
+        return combine({some: cr_variance(t, mo, kind) for some, (t, mo) in self.parts.items()}, self.nested)
+
+    def variance(self, kind: str) -> FloatArray:
+        """Variance of the mean; where the sum is negative, the largest of the clusterings' own."""
+        return self.combined(kind).value
+
+    def negative(self, kind: str) -> BoolArray:
+        """Where the sum is negative, or nothing but rounding."""
+        return self.combined(kind).negative
+
+    def df(self, kind: str) -> FloatArray:
+        """The fewest degrees of freedom of any clustering that no other one contains."""
+        every = np.stack([satterthwaite_df(t, self._moments[d,], kind) for d, t in enumerate(self.margins)])
+        return np.asarray(np.where(self.nested, np.inf, every).min(axis=0))
+
+    def excess(self, inflation: FloatArray) -> dict[tuple[int, ...], FloatArray]:
+        """What the variance grows by for an ICC of 1, by clustering and intersection: rows over effective clusters, less 1."""
+        with np.errstate(invalid="ignore"):
+            return {
+                some: np.maximum(inflation * mo.effective_rows / mo.effective_clusters - 1, 0.0)
+                for some, mo in self._moments.items()
+            }
+
+    def posterior(self) -> AveragedPosterior:
+        r"""Effective sample sizes of all clusterings together, averaged over what each one's ICC could be.
+
+        The design effect is :math:`1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots` with :math:`e = M/G^* - 1`, at
+        least the largest of the clusterings' own and at most :math:`1 + \max e_a`. The :math:`\rho_a` have their own posteriors,
+        the intersections the means of theirs.
+        """
+        finest, mo = self.finest, self._moments[tuple(range(len(self.margins)))]
+        crowded, inflation, every = self._own
+        excess = self.excess(inflation)
+        meets = {
+            some: averaged_posterior(t, self._moments[some], crowded=crowded).quasi_icc
+            for some, t in self.meets.items() if (excess[some] > 1e-9).any()
+        }  # fmt: skip
+        weight, effect = np.zeros((finest.n_groups, _BINS)), np.ones((finest.n_groups, _BINS))
+        filled = finest.n_clusters > 0
+        for pattern in np.unique(
+            self.nested[:, filled], axis=1
+        ).T:  # which clusterings count is mostly the same in all groups
+            at = np.flatnonzero(filled & (self.nested == pattern[:, None]).all(axis=0))
+            counted = np.flatnonzero(~pattern).tolist()
+            common = np.zeros(len(at))
+            for some, icc in meets.items():
+                if set(some) <= set(counted):
+                    common += (-1) ** len(some) * excess[some][at] * icc[at]
+            parts = [(excess[d,][at, None] * every[d].rho[at], every[d].weight[at]) for d in counted]
+            greatest = np.max([excess[d,][at] for d in counted], axis=0)
+            effect[at], weight[at] = joint_effect(parts, common, greatest, _BINS)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            n_k = (inflation * mo.effective_rows)[:, None] / effect
+        return AveragedPosterior(
+            single=(None,) * finest.n_groups, rho=np.full_like(effect, np.nan), weight=weight, inflation=inflation, n_k=n_k,
+            effective_size=np.full(finest.n_groups, np.nan),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def _own(self) -> tuple[BoolArray, FloatArray, list[AveragedPosterior]]:
+        """Where scores crowd at an end, quasi-counts per score, and the posterior of each clustering alone."""
+        crowded = np.any([is_crowded(t, self._moments[d,]) for d, t in enumerate(self.margins)], axis=0)
+        inflation = np.where(crowded, 1.0, quasi_inflation(self.finest, self._moments[tuple(range(len(self.margins)))]))
+        every = [averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in enumerate(self.margins)]
+        return crowded, inflation, every
+
+    def checks(self, n_eff: FloatArray) -> list[Check]:
+        """The joint CR2 against the joint model, and that of each clustering that counts against its own.
+
+        So that to name a further clustering does not undo the guard of the first.
+        """
+        out = [Check(variance=self.variance("cr2"), df=self.df("cr2"), n_eff=n_eff)]
+        for d, (t, post) in enumerate(zip(self.margins, self._own[2], strict=True)):
+            mo = self._moments[d,]
+            variance = np.where(self.nested[d], 0.0, cr_variance(t, mo, "cr2"))
+            out.append(Check(variance=variance, df=satterthwaite_df(t, mo, "cr2"), n_eff=post.n_eff))
+        return out
+
+
+def check_number(clusterings: int) -> None:
+    """Refuse one clustering, and more than can be crossed."""
+    if not 2 <= clusterings <= MOST:
+        raise MethodError(f"Crossed clusterings are 2 to {MOST}; got {clusterings}.")
+
+
+def _together(first: IntArray, second: IntArray) -> IntArray:
+    """Codes of what two codes make together, as many as occur."""
+    width = int(second.max(initial=-1)) + 1
+    codes = np.unique(first * width + second, return_inverse=True)[1]
+    return np.asarray(codes, dtype=np.int64).reshape(-1)
+
+
+_ROUNDING = 1e-12  # share of the parts below which a sum of theirs is rounding
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Combined:
+    """A variance by inclusion and exclusion.
+
+    Parameters
+    ----------
+    value : ndarray of float
+    negative : ndarray of bool
+        Where the sum is negative, or nothing but rounding, so that the largest of the clusterings' own stands in.
+    short : ndarray of bool
+        Where it is positive, but less than that.
+    """
+
+    value: FloatArray
+    negative: BoolArray
+    short: BoolArray
+
+
+def combine(parts: Mapping[tuple[int, ...], FloatArray], nested: BoolArray) -> Combined:
+    """Add up variances by each clustering, as (0,), and by each intersection, as (0, 1)."""
+    total = np.sum([-((-1) ** len(some)) * part for some, part in parts.items()], axis=0)
+    scale = np.sum(list(parts.values()), axis=0)
+    alone = np.stack([part for some, part in parts.items() if len(some) == 1])
+    largest = np.where(nested, 0.0, alone).max(axis=0)
+    with np.errstate(invalid="ignore"):
+        negative = (total <= _ROUNDING * scale) & (largest > 0)
+        short = ~negative & (total < largest * (1 - 1e-9))
+        value = np.where(negative, largest, np.maximum(total, 0.0))
+    return Combined(value=value, negative=negative, short=short)
+
+
+def nested(n_clusters: Mapping[tuple[int, ...], npt.ArrayLike]) -> BoolArray:
+    """Which clusterings lie within another, shape (D, ...), from numbers of clusters by clustering and intersection.
+
+    Of two that are the same the first counts.
+    """
+    every = {some: np.asarray(n) for some, n in n_clusters.items()}
+    own = np.stack([n for some, n in every.items() if len(some) == 1])
+    out = np.zeros(own.shape, dtype=bool)
+    for a, b in itertools.combinations(range(len(own)), 2):
+        out[b] |= every[a, b] == own[b]
+        out[a] |= (every[a, b] == own[a]) & (own[a] != own[b])
+    return out
+
+
+def counted(n_clusters: Mapping[tuple[int, ...], int]) -> list[int]:
+    """Places of the clusterings that do not lie within another."""
+    return [int(d) for d in np.flatnonzero(~nested(n_clusters))]
+
+
+_PRODUCT = 2**14  # nodes of a joint posterior before they are put into bins
+_CHUNK = 2**21  # values held at a time
+Values: TypeAlias = tuple[FloatArray, FloatArray]  # values and their probabilities, both (P, R)
+
+
+def joint_effect(parts: Sequence[Values], common: FloatArray, greatest: FloatArray, bins: int) -> Values:
+    r"""Design effects and their probabilities, each (P, bins).
+
+    Parameters
+    ----------
+    parts : sequence of pairs of ndarray, shape (P, R)
+        Of each clustering, what it adds to a design effect of 1, and with which probability.
+    common : ndarray, shape (P,)
+        What the clusterings have in common, and would be counted twice.
+    greatest : ndarray, shape (P,)
+        The most that any clustering can add, with a correlation of one.
+    bins : int
+        How many values stand for all of them.
+
+    Notes
+    -----
+    One plus the sum of the parts less what is common, at least one plus the largest part, and at most one plus ``greatest``: the
+    shares of the clusterings in the variance of a score make up one at most, so no more than the worst of them alone can come.
+    """
+    pairs = len(common)
+    most = int(_PRODUCT ** (1 / len(parts)))
+    parts = [part if part[0].shape[1] <= most else _binned(*part, most) for part in parts]
+    width = int(np.prod([part[0].shape[1] for part in parts]))
+    step = max(_CHUNK // width, 1)
+    found = []
+    for start in range(0, pairs, step):
+        at = slice(start, start + step)
+        found.append(_chunk([(value[at], weight[at]) for value, weight in parts], common[at], greatest[at], bins))
+    if not found:
+        return np.ones((0, bins)), np.zeros((0, bins))
+    effect, weight = (np.concatenate(list(part)) for part in zip(*found, strict=True))
+    return effect, weight
+
+
+def _chunk(parts: list[Values], common: FloatArray, greatest: FloatArray, bins: int) -> Values:
+    pairs = len(common)
+    total, largest, weight = np.zeros((pairs, 1)), np.zeros((pairs, 1)), np.ones((pairs, 1))
+    for value, probability in parts:
+        total = (total[:, :, None] + value[:, None, :]).reshape(pairs, -1)
+        largest = np.maximum(largest[:, :, None], value[:, None, :]).reshape(pairs, -1)
+        weight = (weight[:, :, None] * probability[:, None, :]).reshape(pairs, -1)
+    joint = np.minimum(np.maximum(total - common[:, None], largest), greatest[:, None])
+    value, weight = _binned(joint, weight, bins)
+    return 1 + value, weight
+
+
+def _binned(value: FloatArray, weight: FloatArray, size: int) -> Values:
+    """So many values in each row with the same mean: those of a bin, on the log scale of 1 + value, become their mean."""
+    rows = len(value)
+    scale = np.log1p(value)
+    held = weight > 0
+    low = np.where(held, scale, np.inf).min(axis=1, keepdims=True)
+    width = np.where(held, scale, -np.inf).max(axis=1, keepdims=True) - low
+    with np.errstate(invalid="ignore", divide="ignore"):
+        place = np.where(width > 0, (scale - low) / np.where(width > 0, width, 1.0) * size, 0.0)
+    key = np.clip(place, 0, size - 1).astype(np.int64) + np.arange(rows)[:, None] * size
+    mass, total = (
+        np.bincount(key.ravel(), weights=w.ravel(), minlength=rows * size).reshape(rows, size)
+        for w in (weight, weight * value)
+    )
+    return np.divide(total, mass, out=np.zeros((rows, size)), where=mass > 0), mass.astype(np.float64)
