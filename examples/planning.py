@@ -27,7 +27,7 @@ goal = {"difference": 0.08, "power": 0.8}
 # %%
 # If questions were independent, this many of them would do:
 
-naive = df.evalci.required_clusters("model", **pair, **goal).iloc[0]
+naive = df.evalci.required_clusters(factor="model", **pair, **goal).iloc[0]
 print(f"\nNaive: {naive['n_items']} questions, whatever they are about.")
 
 # %%
@@ -37,7 +37,7 @@ print(f"\nNaive: {naive['n_items']} questions, whatever they are about.")
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     plan = df.evalci.required_clusters(
-        "model", **pair, **goal, cluster="doc_id", items_per_cluster=[5, 20]
+        factor="model", **pair, **goal, cluster="doc_id", items_per_cluster=[5, 20]
     )
 columns = ["items_per_cluster", "n_clusters_low", "n_clusters", "n_clusters_high", "n_items"]
 print("\nHonest: that many documents", plan[columns], sep="\n")

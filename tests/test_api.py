@@ -51,7 +51,7 @@ def test_registering_again_and_reloading_is_silent():
     )
     ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split() == ["evalci_accessor._pandas.accessor", "True"]
+    assert ran.stdout.split() == ["evalci_accessor.accessor", "True"]
     register()
     importlib.reload(evalci_accessor)
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import quiet, told
 
-from evalci_accessor import _pairs, stats
+from evalci_accessor import stats
+from evalci_accessor.methods import pairs as _pairs
 from evalci_accessor.exceptions import (
     ClusterError,
     CrossedVarianceWarning,

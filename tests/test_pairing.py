@@ -12,12 +12,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from strategies import quiet
 
-from evalci_accessor._pairing import choose_pairs, encode_ids, families, join_key
-from evalci_accessor._pandas import pairs as frames
-from evalci_accessor._unmatched import canonical
-from evalci_accessor._xarray import pairs as cubes
-from evalci_accessor._xarray.match import read_pairs
-from evalci_accessor._xarray.parts import find_parts
 from evalci_accessor.exceptions import (
     AlignmentError,
     AmbiguousNameError,
@@ -35,24 +29,30 @@ from evalci_accessor.exceptions import (
     SharedKeyWarning,
     UnmatchedItemsWarning,
 )
+from evalci_accessor.methods import pairs as methods
+from evalci_accessor.methods.pairs import families
+from evalci_accessor.options import Roles
+from evalci_accessor.read.cube import CubeReader
+from evalci_accessor.read.frame import FrameReader
+from evalci_accessor.read.ids import encode_ids, join_key
+from evalci_accessor.read.names import choose_pairs
+from evalci_accessor.read.unmatched import canonical
 
 
-def of_frame(data, factor="model", *, item="item", cluster=None, sample=None, score="score", by=None, baseline=None, pairs=None,
-             unmatched="raise", nan_policy="raise", averages=True):  # fmt: skip
-    found = frames.find_columns(data, factor, item, cluster, sample, score, by)
-    return frames.read_pairs(data, found, baseline, pairs, unmatched, nan_policy, ("estimate_a",), averages=averages).matched
+def of_frame(data, factor="model", *, item="item", averages=True, **roles):
+    return FrameReader(data).pairs(Roles(factor=factor, item=item, **roles), averages=averages).found
 
 
-def of_cube(data, factor="model", *, item=None, cluster=None, sample=None, score="score", dim=None, baseline=None, pairs=None,
-            unmatched="raise", nan_policy="raise", averages=True):  # fmt: skip
-    parts = find_parts(data, factor, item, cluster, sample, score, dim, averages=averages)
-    return read_pairs(parts, baseline, pairs, unmatched, nan_policy).matched
+def of_cube(data, factor="model", *, averages=True, **roles):
+    return CubeReader(data).pairs(Roles(factor=factor, **roles), averages=averages).found
 
 
 def sides(matched, k=0):
     """Sorted pairs of scores of the first pair of systems in group k, with the cluster's label."""
     table, (a, b) = matched.tables[k], matched.pairs[0]
-    cluster = [None] * len(table.scores) if table.clusters is None else [matched.cluster_label(c) for c in table.clusters]
+    cluster = [None] * len(table.scores)
+    if table.clusters:
+        cluster = [matched.clusterings[0].label(code) for code in table.clusters[0,]]
     return sorted(zip(cluster, table.scores[:, a], table.scores[:, b], strict=True), key=repr)
 
 
@@ -75,9 +75,6 @@ WANTED = [("d0", 0.0, 1.0), ("d0", 1.0, 1.0), ("d1", 1.0, 0.0), ("d1", 1.0, 1.0)
 class TestChoosePairs:
     def test_all_in_order(self):
         assert choose_pairs(["x", "y", "z"], "model", None, None).tolist() == [[0, 1], [0, 2], [1, 2]]
-
-    def test_all_ordered(self):
-        assert choose_pairs([1, 2], "model", None, None, ordered=True).tolist() == [[0, 1], [1, 0]]
 
     def test_baseline_comes_second(self):
         assert choose_pairs(["x", "y", "z"], "model", "y", None).tolist() == [[0, 1], [2, 1]]
@@ -125,17 +122,17 @@ KEYS = {"lang": np.array([0, 0, 1, 1]), "prompt": np.array([0, 1, 0, 1])}
 
 class TestFamilies:
     def test_one_by_default(self):
-        assert_array_equal(families(None, KEYS, 4, "by"), [0] * 4)
+        assert_array_equal(families(None, KEYS, 4), [0] * 4)
 
     def test_within_a_key(self):
-        assert_array_equal(families("lang", KEYS, 4, "by"), [0, 0, 1, 1])
-        assert_array_equal(families(["lang", "prompt"], KEYS, 4, "by"), [0, 1, 2, 3])
+        assert_array_equal(families("lang", KEYS, 4), [0, 0, 1, 1])
+        assert_array_equal(families(["lang", "prompt"], KEYS, 4), [0, 1, 2, 3])
 
     def test_unknown(self):
-        with pytest.raises(MethodError, match=r"correction_within='language' must be among by, which are 'lang', 'prompt'"):
-            families("language", KEYS, 4, "by")
+        with pytest.raises(MethodError, match=r"correction_within='language' must be among by .*, which are 'lang', 'prompt'"):
+            families("language", KEYS, 4)
         with pytest.raises(MethodError, match="of which there are none here"):
-            families("language", {}, 1, "by")
+            families("language", {}, 1)
 
 
 class TestTables:
@@ -805,7 +802,7 @@ class TestAnswers:
             n_resamples=199,
         )
         assert (within["pvalue_adj"] <= got["pvalue_adj"]).all()
-        with pytest.raises(MethodError, match="correction_within='model' must be among by, which are 'template_id'"):
+        with pytest.raises(MethodError, match="correction_within='model' must be among by .*, which are 'template_id'"):
             rag.evalci.compare("model", item="item", by="template_id", correction_within="model")
 
     def test_same_seed_same_numbers_whatever_the_order_of_rows(self, rag):
@@ -882,4 +879,4 @@ class TestRealData:
 
 def test_columns_are_as_decided():
     pair = ("estimate_a", "estimate_b", "difference")
-    assert all(columns[:3] == pair for columns in (frames.MCNEMAR_COLUMNS, frames.DIFF_COLUMNS, cubes.COMPARE_COLUMNS))
+    assert all(columns[:3] == pair for columns in (methods.MCNEMAR_COLUMNS, methods.DIFF_COLUMNS, methods.COMPARE_COLUMNS))

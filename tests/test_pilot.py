@@ -144,7 +144,7 @@ def test_pair_plans_are_those_of_the_pilots_numbers(rag, wide):
     assert_allclose(got[named("mde")].astype(float), triple(plan, "margin"), atol=3e-4)
     assert (got["mde"], got["difference"]) == (got["margin"], 0)
 
-    got = only(rag.evalci.required_clusters("model", difference=0.13, **PAIR))
+    got = only(rag.evalci.required_clusters(factor="model", difference=0.13, **PAIR))
     plan = stats.required_clusters(difference=0.13, **common)
     assert_allclose(got[named("n_clusters")].astype(float), triple(plan, "n_clusters"), atol=1)
     assert got["n_items"] == 5 * got["n_clusters"]
@@ -313,7 +313,7 @@ def test_columns_and_their_types(rag):
     whole = ["n_clusters", "n_clusters_low", "n_clusters_high", "n_items", "n_samples", "n_clusters_pilot"]
     assert all(pd.api.types.is_integer_dtype(got[name]) for name in whole)
     pairs = rag.evalci.required_clusters(
-        "model", item="item", cluster="doc_id", baseline="atlas", margin=0.15, power=[0.7, 0.9]
+        factor="model", item="item", cluster="doc_id", baseline="atlas", margin=0.15, power=[0.7, 0.9]
     )
     assert [*pairs][:10] == [
         "model_a", "model_b", "difference", "margin", "claim", "power", "n_clusters", "n_clusters_low", "n_clusters_high",
@@ -333,7 +333,7 @@ def test_columns_and_their_types(rag):
 
 
 def test_required_clusters_reach_the_goal_and_one_less_does_not(rag):
-    got = only(rag.evalci.required_clusters("model", difference=0.13, **PAIR))
+    got = only(rag.evalci.required_clusters(factor="model", difference=0.13, **PAIR))
     n = int(got["n_clusters"])
     power = rag.evalci.power("model", difference=0.13, n_clusters=[n - 1, n], **PAIR)["power"]
     assert power[0] < 0.8 <= power[1]
@@ -439,9 +439,9 @@ def test_power_that_items_cannot_reach_is_said_plainly(rag):
         r"'boreal' against 'atlas': .* a power of 0.8 for a difference of 0.05: without bound the power still stays at 0.2"
     )
     with pytest.warns(PlanWarning, match=words):
-        rag.evalci.required_clusters("model", difference=0.05, **PAIR)
+        rag.evalci.required_clusters(factor="model", difference=0.05, **PAIR)
     with pytest.warns(PlanWarning, match=r"and a margin of 0.05.*1 more of the 2 plans: see n_clusters, and power_limit"):
-        rag.evalci.required_clusters("model", item="item", cluster="doc_id", baseline="atlas", margin=0.05)
+        rag.evalci.required_clusters(factor="model", item="item", cluster="doc_id", baseline="atlas", margin=0.05)
 
 
 def test_goal_within_reach_of_more_items_warns_of_nothing(atlas):
@@ -515,7 +515,7 @@ def test_percent_beside_fractions_are_told(rag):
 
 def test_clustering_in_the_place_of_the_factor_is_told(rag):
     with pytest.raises(MethodError, match="If 'doc_id' is the clustering, pass cluster='doc_id'"):
-        rag.evalci.required_clusters("doc_id", half_width=0.05, cluster=None)
+        rag.evalci.required_clusters(factor="doc_id", half_width=0.05)
 
 
 def test_empty_and_unpaired_pilots_are_refused(rag):

@@ -9,7 +9,7 @@ import xarray as xr
 from conftest import requires
 from strategies import METHODS, quiet
 
-from evalci_accessor._xarray import reduce
+from evalci_accessor.read import cube as reduce
 from evalci_accessor.exceptions import (
     AlignmentError,
     AmbiguousNameError,

@@ -21,7 +21,7 @@ from evalci_accessor.stats.rates.clustered import rate
 from evalci_accessor.stats.rates.moments import Moments, moments
 from evalci_accessor.stats.repeated.components import ComponentsResult
 from evalci_accessor.stats.repeated.designs import SOURCES, check_costs, levers
-from evalci_accessor.stats.repeated.values import components as parts_of
+from evalci_accessor.stats.repeated import components as parts_of
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_level, tail
 
 COMPONENT_COLUMNS = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._sample import Sample
+from evalci_accessor.read.samples import Sample
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Labels
 from evalci_accessor.plot import _words

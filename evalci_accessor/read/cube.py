@@ -653,7 +653,8 @@ class CubeReader(Reader[Any]):
         paired = roles.factor is not None
         parts = pair_parts(self.data, roles, averages=True) if paired else item_parts(self.data, roles)
         item = [one.array for one in parts.item]
-        return dataclasses.replace(roles, by=None, dim=(*parts.items, *parts.repeats), item=item)
+        sample = roles.sample or list(parts.repeats) or None
+        return dataclasses.replace(roles, by=None, dim=(*parts.items, *parts.repeats), item=item, sample=sample)
 
     def name(self, spec: Any, role: str) -> str:
         """What the variable or coordinate is called."""
@@ -700,7 +701,8 @@ class Block:
 
 def _block(cells: Cells, parts: Parts, n_labels: int, n_items: int, *, samples: bool) -> Block:
     repeats = _product(cells.score.sizes[d] for d in parts.repeats)
-    values = cells.values.reshape(len(cells.values), n_labels, n_items, repeats)
+    n_groups = _product(cells.score.sizes[d] for d in parts.kept)
+    values = cells.values.reshape(n_groups, n_labels, n_items, repeats)
     missing = None if cells.missing is None else cells.missing.reshape(values.shape).sum(axis=-1)
     counts: Any = repeats
     if cells.keep is not None:  # not those of weight 0 either

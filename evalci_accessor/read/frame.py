@@ -664,7 +664,8 @@ class FrameReader(Reader[pd.DataFrame]):
 
     def name(self, spec: Any, role: str) -> str:
         """The label of the column."""
-        return find(self.data, spec, role).name
+        own = role == "score" and isinstance(self.data, pd.Series)
+        return find(self.data, self.data if own else spec, role).name
 
 
 def _refuse_keys(clusterings: list[Column], keys: Keys) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalci_accessor._crossing import BETWEEN
+from evalci_accessor.read.names import BETWEEN
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
 

@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._crosscheck import refuse_without_factor
-from evalci_accessor._crossing import BETWEEN
-from evalci_accessor._options import ReportOptions, Wording
-from evalci_accessor._repeats import Items
+
+from evalci_accessor.read.names import BETWEEN
+from evalci_accessor.options import ReportOptions, Wording
+from evalci_accessor.read.items import Items
 from evalci_accessor.exceptions import (
     EvalCIWarning,
     MethodError,

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
-from evalci_accessor._crossing import BETWEEN
+from evalci_accessor.read.names import BETWEEN
 from evalci_accessor.plot import _words
 from evalci_accessor.report._cells import count, pvalue, ratio
 from evalci_accessor.report._report import Report

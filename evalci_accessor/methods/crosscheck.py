@@ -14,12 +14,13 @@ from evalci_accessor._against import Known, normal_words, reasons
 from evalci_accessor._fit_rows import of_scores
 from evalci_accessor._fit_scores import Scores
 from evalci_accessor._fitted import theirs_of
-from evalci_accessor._options import CrosscheckOptions, RateOptions
-from evalci_accessor._pairing import Matched
-from evalci_accessor._pairs import diff_by_methods
-from evalci_accessor._present import estimate
-from evalci_accessor._sample import Sample
 from evalci_accessor.exceptions import MethodError, MissingClusterError
+from evalci_accessor.methods.pairs import diff_by_methods
+from evalci_accessor.methods.rates import estimate
+from evalci_accessor.options import CrosscheckOptions, RateOptions, Roles
+from evalci_accessor.read import Answer, Read, Reader
+from evalci_accessor.read.matched import Matched
+from evalci_accessor.read.samples import Sample
 from evalci_accessor.stats.progress import progress
 from evalci_accessor.stats.rates.clustered import rate
 from evalci_accessor.stats.rates.moments import moments
@@ -92,20 +93,43 @@ class Unit:
         return self.fits[estimator]
 
 
-def rates(
-    sample: Sample,
-    rows_of: Callable[[int], tuple[FloatArray, list[IntArray], FloatArray | None]],
-    options: CrosscheckOptions,
-) -> dict[str, Any]:
-    """The columns of every group, arrays (H, E).
+def crosscheck(reader: Reader[Answer], roles: Roles, options: CrosscheckOptions) -> Answer:
+    """Estimators side by side, as the accessor's method of that name."""
+    if roles.cluster is None:
+        raise MethodError(
+            "crosscheck needs a clustering: a name or an array of ids, or a list of these where several are crossed, as "
+            "cluster=['doc_id', 'prompt_id']."
+        )
+    axes: dict[str, dict[str, Any]] = {}
+    read: Read[Any, Answer]
+    if roles.factor is None:
+        refuse_without_factor(roles)
+        with missing_ids_with_words(options.against):
+            read = reader.clustered(roles)
+        read.write.refuse(*CROSSCHECK_COLUMNS)
+        with missing_ids_with_words(options.against):
+            columns = rates(read.found, options)
+    else:
+        with missing_ids_with_words(options.against):
+            read = reader.pairs(roles)
+        read.write.refuse(*CROSSCHECK_COLUMNS)
+        columns = differences(read.found, options)
+        axes["pair"] = read.write.sides(read.found.pairs)
+        shape = (len(read.found.tables), len(read.found.pairs), -1)
+        columns = {name: value.reshape(shape) if np.ndim(value) == 2 else value for name, value in columns.items()}
+    estimators = columns.pop("estimator")
+    return read.write(columns, axes | {"estimator": {"estimator": estimators.astype(str)}})
 
-    ``rows_of`` gives a group's scores, their clusters' codes in each clustering of the sample, and weights.
-    """
+
+def rates(sample: Sample, options: CrosscheckOptions) -> dict[str, Any]:
+    """The columns of every group, arrays (H, E)."""
+    assert sample.rows is not None
+    rows_of = sample.rows
     check_options(options, sample.totals.n_groups)
     level, t = options.confidence_level, sample.totals
     default = estimate(
         sample,
-        RateOptions(method="auto", df="auto", alternative="two-sided", confidence_level=level, n_resamples=9999, rng=None),
+        RateOptions(confidence_level=level),
     )
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
@@ -128,30 +152,22 @@ def rates(
     return _columns(unit, t.n_groups, sample.cluster or "", options)
 
 
-def differences(
-    matched: Matched,
-    options: CrosscheckOptions,
-    more: Callable[[list[Any]], list[tuple[FloatArray, list[IntArray]]]] | None = None,
-) -> dict[str, Any]:
-    """The columns of every pair in every group, arrays (H * P, E).
-
-    ``more`` gives further orders that the rows of a model of two systems may have, as `Known` has them.
-    """
-    n_pairs, crossing = len(matched.pairs), matched.crossing
+def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
+    """The columns of every pair in every group, arrays (H * P, E)."""
+    n_pairs = len(matched.pairs)
     check_options(options, len(matched.tables) * n_pairs)
     found = diff_by_methods(matched, (*VARIANCES, "auto"), options.confidence_level)
     methods = dict(zip(OURS, found, strict=True))
-    names = [matched.cluster or ""] if crossing is None else [margin.name for margin in crossing.margins]
+    names = [one.name for one in matched.clusterings]
 
     def unit(k: int) -> Unit:
         h, pair = divmod(k, n_pairs)
         table, (a, b) = matched.tables[h], matched.pairs[pair]
         both = ~np.isnan(table.scores[:, [a, b]]).any(axis=1)
-        codes = np.zeros(0, dtype=np.int64) if table.clusters is None else table.clusters[both]
-        clusters = [codes] if crossing is None else [crossing.subsets[d,][codes] for d in range(len(names))]
+        clusters = [table.clusters[d,][both] for d in range(len(names))]
         first, second, systems = table.scores[both, a], table.scores[both, b], [matched.systems[int(one)] for one in (a, b)]
         orders = [] if options.against is None else _orders(first, second, clusters)
-        orders += more(systems) if orders and more is not None else []
+        orders += matched.orders(systems) if orders and matched.orders is not None else []
         scores = Scores.of(
             first, second, clusters, bounded=matched.bounded,
             weights=None if table.weights is None else table.weights[both],
@@ -207,18 +223,9 @@ def check_options(options: CrosscheckOptions, n_units: int) -> None:
         )
 
 
-def refuse_no_cluster(cluster: Any, what: str) -> None:
-    """Without a clustering there is nothing to check."""
-    if cluster is None:
-        raise MethodError(
-            f"crosscheck needs a clustering: the name of {what}, or a list of these where several are crossed, as "
-            "cluster=['doc_id', 'prompt_id']."
-        )
-
-
-def refuse_without_factor(item: Any, pairs: Any, baseline: Any, sample: Any) -> None:
+def refuse_without_factor(roles: Roles) -> None:
     """Options that only make sense for a comparison of systems."""
-    parts = {"item": item, "pairs": pairs, "baseline": baseline, "sample": sample}
+    parts = {name: getattr(roles, name) for name in ("item", "pairs", "baseline", "sample")}
     given = [name for name, value in parts.items() if value is not None]
     if given:
         raise MethodError(

@@ -1,0 +1,104 @@
+"""A report: each method is called once, and `evalci_accessor.report`, loaded here, puts the answers together."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from evalci_accessor.exceptions import MethodError, held
+from evalci_accessor.methods import pairs, rates
+from evalci_accessor.methods.crosscheck import refuse_without_factor
+from evalci_accessor.options import (
+    CompareOptions,
+    DiffOptions,
+    IccOptions,
+    RateOptions,
+    ReportOptions,
+    Roles,
+    Wording,
+)
+from evalci_accessor.read import Reader
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalci_accessor.report import Report
+
+
+def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: Wording) -> Report:
+    """All results in one place, as the accessor's method of that name."""
+    from evalci_accessor.report._collect import Answers, Findings, build, check
+
+    check(roles.cluster, options, wording)
+    _check(reader, roles, options)
+    tall, own = reader.tall(roles), reader.of_systems(roles)
+    findings, counted = Findings(), None
+    if reader.has_items(own) and (roles.factor is None or own.sample is not None):
+        items = findings.of("report", lambda: tall.items(own).found, of_items=True)
+        counted = findings.counted(items.groups, items.n, items.per_entry, items.names.n_groups, items.pooled)
+        if counted.shares is not None:
+            own = dataclasses.replace(own, weights=items.spread(counted.shares))
+    of_rates = RateOptions(
+        method=options.method,
+        confidence_level=options.confidence_level,
+        n_resamples=options.n_resamples,
+        rng=options.rng,
+    )
+    scored = findings.of("cluster_ci", lambda: rates.cluster_ci(tall.clustered(own), of_rates))
+    of_icc = IccOptions(confidence_level=options.confidence_level)
+    clustering = findings.of("design_effect", lambda: rates.design_effect(tall.clusterings(own), of_icc))
+    naive = rates.textbook(tall, own, "auto", of_rates)
+    comparison = beside = None
+    if roles.factor is not None:
+        name = "compare" if options.margin is None else "diff_ci"
+        comparison = findings.of(name, lambda: _differences(tall, roles, options))
+        with held():  # the same findings once more
+            alone = dataclasses.replace(roles, cluster=None, item=own.item)
+            beside = _differences(tall, alone, options)
+    answers = Answers(
+        score=reader.name(roles.score, "score"),
+        keys=[name for name in scored.columns if name not in rates.ESTIMATE_COLUMNS],
+        rates=scored,
+        naive=naive,
+        clustering=clustering,
+        comparison=comparison,
+        beside=beside,
+        findings=findings,
+        counted=counted,
+        weights=None if roles.weights is None else reader.name(roles.weights, "weights"),
+    )
+    return build(answers, options, wording)
+
+
+def _check(reader: Reader[Any], roles: Roles, options: ReportOptions) -> None:
+    """Refuse what does not go together, before anything is computed."""
+    if roles.factor is None:
+        refuse_without_factor(dataclasses.replace(roles, item=None, sample=None))
+        if options.margin is not None or options.claim is not None:
+            raise MethodError(
+                "margin= and claim= belong to a comparison; name what tells the systems apart with factor=."
+            )
+    if not reader.needs_item or roles.item is not None:
+        return
+    if roles.factor is not None:
+        raise MethodError(
+            "factor= names systems to compare, and item= must name what pairs their scores, the same for all of them. For "
+            "scores without a comparison name the systems with by=."
+        )
+    if roles.sample is not None:
+        raise MethodError("sample= numbers the repeats of an item; name what tells the items apart with item=.")
+
+
+def _differences(reader: Reader[pd.DataFrame], roles: Roles, options: ReportOptions) -> pd.DataFrame:
+    """The comparisons; without clusters by the default method, and with the p-values of the intervals as with them."""
+    clustered = roles.cluster is not None
+    shared: dict[str, Any] = {
+        "method": options.diff_method if clustered else "auto",
+        "confidence_level": options.confidence_level,
+        "n_resamples": options.n_resamples,
+        "rng": options.rng,
+    }
+    if options.margin is not None:
+        return pairs.diff_ci(reader.pairs(roles), DiffOptions(margin=options.margin, claim=options.claim, **shared))
+    test: Any = "auto" if clustered else "interval"
+    return pairs.compare(reader.pairs(roles), CompareOptions(correction=options.correction, test=test, **shared))
