@@ -189,8 +189,8 @@ class Checks(Generic[Answer]):
         >>> answer = df.evalci.crosscheck("doc_id", against=smf.ols("score ~ 1", df).fit())
         >>> row = answer[answer.estimator == "against"].iloc[0]
         >>> print(f"{row.relative_difference:.0%} beside {row.compared_with}, {row.status}: {row.note}")
-        -33% beside cr1, differs as expected: it takes the items as independent (cov_type='nonrobust'); t(199) of rows less
-        coefficients (N-K), ours t(39)
+        -33% beside cr1, differs as expected: it takes the items as independent (cov_type='nonrobust'); t(199)
+        of rows less coefficients (N-K), ours t(39)
 
         Of a cube:
 

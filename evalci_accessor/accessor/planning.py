@@ -136,7 +136,8 @@ class Planning(Generic[Answer]):
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
         >>> plan = df.evalci.half_width("doc_id", n_clusters=[40, 80], items_per_cluster=[5, 10])
-        >>> plan[["n_clusters", "items_per_cluster", "half_width", "half_width_low", "half_width_high"]].round(3)
+        >>> columns = ["n_clusters", "items_per_cluster", "half_width", "half_width_low", "half_width_high"]
+        >>> plan[columns].round(3)
            n_clusters  items_per_cluster  half_width  half_width_low  half_width_high
         0          40                5.0       0.098           0.083            0.112
         1          40               10.0       0.090           0.071            0.107
@@ -191,7 +192,7 @@ class Planning(Generic[Answer]):
         unmatched: Unmatched = "raise",
         nan_policy: NanPolicy = "raise",
     ) -> Answer:
-        r"""Probability that the next eval shows a difference of two systems, with other numbers of clusters, items and samples.
+        r"""Probability that the next eval shows a difference of two systems, for a given design.
 
         Parameters
         ----------
@@ -271,7 +272,8 @@ class Planning(Generic[Answer]):
         >>> plan = df.evalci.power(
         ...     "model", "item", "doc_id", pairs=[("boreal", "atlas")], difference=0.06, n_clusters=[40, 160]
         ... )
-        >>> plan[["model_a", "model_b", "difference", "n_clusters", "power", "power_low", "power_high"]].round(2)
+        >>> columns = ["model_a", "model_b", "difference", "n_clusters", "power", "power_low", "power_high"]
+        >>> plan[columns].round(2)
           model_a model_b  difference  n_clusters  power  power_low  power_high
         0  boreal   atlas        0.06          40   0.20       0.16        0.25
         1  boreal   atlas        0.06         160   0.62       0.48        0.78
@@ -279,7 +281,8 @@ class Planning(Generic[Answer]):
         Of a cube:
 
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
-        >>> plan = ds.evalci.power("model", cluster="doc_id", baseline="atlas", difference=0.1, n_clusters=[40, 80])
+        >>> goal = {"difference": 0.1, "n_clusters": [40, 80]}
+        >>> plan = ds.evalci.power("model", cluster="doc_id", baseline="atlas", **goal)
         >>> plan.power.round(2).values
         array([[0.47, 0.77],
                [0.44, 0.73]])
@@ -336,7 +339,7 @@ class Planning(Generic[Answer]):
         unmatched: Unmatched = "raise",
         nan_policy: NanPolicy = "raise",
     ) -> Answer:
-        r"""Smallest true difference of two systems that the next eval shows with a given power, or the smallest margin.
+        r"""Smallest difference of two systems (or margin) that the next eval shows with a given power.
 
         Parameters
         ----------
@@ -386,7 +389,7 @@ class Planning(Generic[Answer]):
         --------
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval()
-        >>> plan = df.evalci.mde("model", item="item", cluster="doc_id", baseline="atlas", n_clusters=[40, 160])
+        >>> plan = df.evalci.mde("model", "item", "doc_id", baseline="atlas", n_clusters=[40, 160])
         >>> plan[["model_a", "model_b", "n_clusters", "mde", "mde_low", "mde_high"]].round(3)
            model_a model_b  n_clusters    mde  mde_low  mde_high
         0   boreal   atlas          40  0.146    0.125     0.171
@@ -397,7 +400,8 @@ class Planning(Generic[Answer]):
         Of a cube:
 
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
-        >>> ds.evalci.mde("model", cluster="doc_id", baseline="atlas", n_clusters=[40, 160]).mde.round(3).values
+        >>> plan = ds.evalci.mde("model", cluster="doc_id", baseline="atlas", n_clusters=[40, 160])
+        >>> plan.mde.round(3).values
         array([[0.146, 0.074],
                [0.154, 0.078]])
         """
@@ -457,7 +461,7 @@ class Planning(Generic[Answer]):
         n_sims: int = 100,
         rng: object = 0,
     ) -> Answer:
-        r"""How many clusters the next eval needs: for an interval of a rate, or to show something of two systems.
+        r"""How many clusters the next eval needs: for the interval of a rate, or a claim on two systems.
 
         Parameters
         ----------
@@ -518,7 +522,12 @@ class Planning(Generic[Answer]):
            half_width  n_clusters  n_clusters_low  n_clusters_high  icc
         0       0.085          54              38               70  0.3
         >>> gate = df.evalci.required_clusters(
-        ...     "doc_id", factor="model", item="item", pairs=[("boreal", "atlas")], margin=0.12, items_per_cluster=[5, 20]
+        ...     "doc_id",
+        ...     factor="model",
+        ...     item="item",
+        ...     pairs=[("boreal", "atlas")],
+        ...     margin=0.12,
+        ...     items_per_cluster=[5, 20],
         ... )
         >>> gate[["items_per_cluster", "n_items", "n_clusters", "n_clusters_low", "n_clusters_high"]]
            items_per_cluster  n_items  n_clusters  n_clusters_low  n_clusters_high

@@ -48,7 +48,8 @@ class Rates(Generic[Answer]):
         by : label, array or list of these, optional
             What the rows (of a cube: the dims) of the answer are, as in `cluster_ci`.
         dim : name, list of names or ..., optional
-            Of a cube, what is reduced instead; a frame has none. It may be left out where the scores have one dim.
+            Of a cube, what is reduced instead; a frame has none. It may be left out where the scores have one
+            dim.
         weights : label or array, optional
             How much each score counts, >= 0, on any scale; a score of weight 0 is absent. They are no counts.
         method : {"wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"}
@@ -80,16 +81,17 @@ class Rates(Generic[Answer]):
 
         Notes
         -----
-        Wilson: :math:`(p + z^2/2n \pm z\sqrt{p(1-p)/n + z^2/4n^2})/(1 + z^2/n)`. It assumes independent items; with
-        clusters it is too narrow by ``design_effect().width_ratio``. For scores between 0 and 1 it is conservative.
-        With weights n is Kish's effective number of scores :math:`(\sum w)^2/\sum w^2`, or :math:`p(1-p)/V` if that
-        is less, with :math:`V = \sum w^2(y-p)^2/(\sum w)^2`; ``"wald"`` uses V itself for scores of 0 and 1.
-        ``std_error`` is :math:`\sqrt{V n/(n-1)}` of the n scores, as survey software has it.
+        Wilson: :math:`(p + z^2/2n \pm z\sqrt{p(1-p)/n + z^2/4n^2})/(1 + z^2/n)`. It assumes independent
+        items; with clusters it is too narrow by ``design_effect().width_ratio``. For scores between 0 and 1
+        it is conservative. With weights n is Kish's effective number of scores :math:`(\sum w)^2/\sum w^2`,
+        or :math:`p(1-p)/V` if that is less, with :math:`V = \sum w^2(y-p)^2/(\sum w)^2`; ``"wald"`` uses V
+        itself for scores of 0 and 1. ``std_error`` is :math:`\sqrt{V n/(n-1)}` of the n scores, as survey
+        software has it.
 
         References
         ----------
-        Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion. Statistical
-        Science 16, 101-133. https://doi.org/10.1214/ss/1009213286
+        Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion.
+        Statistical Science 16, 101-133. https://doi.org/10.1214/ss/1009213286
 
         Examples
         --------
@@ -133,38 +135,38 @@ class Rates(Generic[Answer]):
         Parameters
         ----------
         cluster : label, array or list of these
-            What the items share: a document, a conversation, a template. A label is a column or index level of a
-            frame, or a coordinate or variable of a cube. An array is a Series with the frame's index, an array by
-            position, or a DataArray along dims of the cube. A list names crossed clusterings, as
-            ``["doc_id", "prompt_id"]``: scores that share any of their ids are dependent. Of nested ones the coarsest
-            counts, and a warning says so.
+            What the items share: a document, a conversation, a template. A label is a column or index level
+            of a frame, or a coordinate or variable of a cube. An array is a Series with the frame's index, an
+            array by position, or a DataArray along dims of the cube. A list names crossed clusterings, as
+            ``["doc_id", "prompt_id"]``: scores that share any of their ids are dependent. Of nested ones the
+            coarsest counts, and a warning says so.
         score : label or array, default "score"
             The scores, numbers or booleans. Fractions are welcome. A Series or DataArray is its own score.
         by : label, array or list of these, optional
-            What the rows (of a cube: the dims) of the answer are, in order of first appearance. A missing key is a
-            key of its own.
+            What the rows (of a cube: the dims) of the answer are, in order of first appearance. A missing key
+            is a key of its own.
         dim : name, list of names or ..., optional
-            Of a cube, what is reduced instead; every other dim stays. By default the dims of ``cluster``. A frame has
-            none.
+            Of a cube, what is reduced instead; every other dim stays. By default the dims of ``cluster``. A
+            frame has none.
         weights : label or array, optional
-            Weights >= 0; their scale does not matter and a score of weight 0 is absent. The estimate is the weighted
-            (Hajek) mean, its variance the linearised one.
+            Weights >= 0; their scale does not matter and a score of weight 0 is absent. The estimate is the
+            weighted (Hajek) mean, its variance the linearised one.
         method : str, default "auto"
-            ``"auto"`` is ``"icc_averaged"`` for scores in [0, 1] and ``"cr2"`` for others. Further: ``"cr0"``,
-            ``"cr1"``, ``"cr2"``, ``"cr3"`` (t); ``"wald"``, ``"wilson"``, ``"clopper_pearson"`` on the effective
-            sample size with t; ``"logit"``; ``"korn_graubard"``; ``"bootstrap_percentile"``, ``"bootstrap_bca"``,
-            ``"bootstrap_t"``, and ``"bootstrap_exact"`` (equal sizes and whole scores only), and for crossed
-            clusterings ``"bootstrap_pigeonhole"``.
+            ``"auto"`` is ``"icc_averaged"`` for scores in [0, 1] and ``"cr2"`` for others. Further:
+            ``"cr0"``, ``"cr1"``, ``"cr2"``, ``"cr3"`` (t); ``"wald"``, ``"wilson"``, ``"clopper_pearson"`` on
+            the effective sample size with t; ``"logit"``; ``"korn_graubard"``; ``"bootstrap_percentile"``,
+            ``"bootstrap_bca"``, ``"bootstrap_t"``, and ``"bootstrap_exact"`` (equal sizes and whole scores
+            only), and for crossed clusterings ``"bootstrap_pigeonhole"``.
         df : {"auto", "clusters", "satterthwaite"}
-            Degrees of freedom of the methods with a t quantile: G - 1, or Bell and McCaffrey's; ``"auto"`` takes the
-            latter for ``"cr2"`` and the former elsewhere. Of crossed clusterings the fewest count.
+            Degrees of freedom of the methods with a t quantile: G - 1, or Bell and McCaffrey's; ``"auto"``
+            takes the latter for ``"cr2"`` and the former elsewhere. Of crossed clusterings the fewest count.
         alternative : {"two-sided", "less", "greater"}
             ``"greater"`` gives a lower limit only, ``"less"`` an upper one.
         confidence_level : float, default 0.95
             Nominal level.
         nan_policy : {"raise", "omit"}
-            What to do about missing scores: an item that was never run is not a failure. ``"omit"`` leaves them out
-            and says how many.
+            What to do about missing scores: an item that was never run is not a failure. ``"omit"`` leaves
+            them out and says how many.
         n_resamples : int, default 9999
             Resamples of the bootstrap methods that draw.
         rng : None, int, SeedSequence, BitGenerator or Generator
@@ -173,12 +175,13 @@ class Rates(Generic[Answer]):
         Returns
         -------
         DataFrame or Dataset
-            The keys, then ``estimate`` (the mean of the scores; no method moves it), ``std_error``, ``ci_low``,
-            ``ci_high``, ``df``, ``n`` (scores), ``n_clusters``, ``cluster`` (name), ``icc``, ``design_effect``,
-            ``n_eff`` (effective sample size), ``method`` (what ran) and ``confidence_level``. Of crossed clusterings
-            ``cluster`` is ``"doc_id + prompt_id"``, ``n_clusters`` that of the one with the fewest, and ``icc`` nan,
-            since each has its own. Of a cube these are variables over the dims that stay; with one or more,
-            ``.to_dataframe()`` gives the frame's answer.
+            The keys, then ``estimate`` (the mean of the scores; no method moves it), ``std_error``,
+            ``ci_low``, ``ci_high``, ``df``, ``n`` (scores), ``n_clusters``, ``cluster`` (name), ``icc``,
+            ``design_effect``, ``n_eff`` (effective sample size), ``method`` (what ran) and
+            ``confidence_level``. Of crossed clusterings ``cluster`` is ``"doc_id + prompt_id"``,
+            ``n_clusters`` that of the one with the fewest, and ``icc`` nan, since each has its own. Of a cube
+            these are variables over the dims that stay; with one or more, ``.to_dataframe()`` gives the
+            frame's answer.
 
         Raises
         ------
@@ -194,10 +197,11 @@ class Rates(Generic[Answer]):
         Warns
         -----
         EvalCIWarning
-            A class of its own for each: few or dominating clusters, a rate of 0 or 1, a rare outcome, rates that go
-            with sizes, clusters of one item, a variance of zero, a bootstrap where it is unreliable, clusterings that
-            are nested, a crossed variance that is negative or too small, scores left out, scores that look like
-            marks, ids that look alike. Each names its group; the interval is given all the same.
+            A class of its own for each: few or dominating clusters, a rate of 0 or 1, a rare outcome, rates
+            that go with sizes, clusters of one item, a variance of zero, a bootstrap where it is unreliable,
+            clusterings that are nested, a crossed variance that is negative or too small, scores left out,
+            scores that look like marks, ids that look alike. Each names its group; the interval is given all
+            the same.
 
         See Also
         --------
@@ -205,28 +209,29 @@ class Rates(Generic[Answer]):
 
         Notes
         -----
-        The default solves :math:`\sum_k w_k I_L(p n_k, (1-p) n_k + 1) = \alpha/2` for the lower limit and the mirror
-        image for the upper: the tail of Clopper and Pearson at the effective sample size
+        The default solves :math:`\sum_k w_k I_L(p n_k, (1-p) n_k + 1) = \alpha/2` for the lower limit and the
+        mirror image for the upper: the tail of Clopper and Pearson at the effective sample size
         :math:`n_k = M/(1 + (M/G^* - 1)\rho_k)`, averaged over the posterior :math:`w_k` of the intracluster
-        correlation :math:`\rho`, with :math:`G^* = M^2/\sum m_g^2`. It assumes that clusters are independent and
-        exchangeable given their sizes; a guard widens it where rates go with sizes.
+        correlation :math:`\rho`, with :math:`G^* = M^2/\sum m_g^2`. It assumes that clusters are independent
+        and exchangeable given their sizes; a guard widens it where rates go with sizes.
 
-        Crossed clusterings take the variance :math:`V_a + V_b - V_{ab}` (Cameron, Gelbach and Miller), and the least
-        degrees of freedom. The default averages over the posteriors of all their ICCs, with
+        Crossed clusterings take the variance :math:`V_a + V_b - V_{ab}` (Cameron, Gelbach and Miller), and
+        the least degrees of freedom. The default averages over the posteriors of all their ICCs, with
         :math:`\mathrm{Deff} = 1 + \sum_a e_a\rho_a - \sum_{a<b} e_{ab}\bar\rho_{ab} + \dots`,
-        :math:`e = M/G^* - 1`, in place of one. It assumes that the clusters of each clustering are independent.
+        :math:`e = M/G^* - 1`, in place of one. It assumes that the clusters of each clustering are
+        independent.
 
         References
         ----------
-        Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of
-        positive counts estimated from survey data. Survey Methodology 24, 193-201.
+        Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected
+        number of positive counts estimated from survey data. Survey Methodology 24, 193-201.
 
-        Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and
-        hypothesis testing in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.
+        Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation
+        and hypothesis testing in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.
         https://doi.org/10.1080/07350015.2016.1247004
 
-        Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of
-        Business & Economic Statistics 29, 238-249. https://doi.org/10.1198/jbes.2010.07136
+        Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering.
+        Journal of Business & Economic Statistics 29, 238-249. https://doi.org/10.1198/jbes.2010.07136
 
         Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411.
         https://doi.org/10.1214/07-AOAS122
@@ -279,24 +284,27 @@ class Rates(Generic[Answer]):
         Parameters
         ----------
         cluster : label, array or list of these, optional
-            One clustering, or several to compare. With none, everything that repeats its values is tried: the columns
-            and index levels of a frame, except the score, the keys and the weights, and the coordinates and variables
-            along the reduced dims of a cube; yes/no values and fractional measurements are passed over. Several that
-            are named have a further row for all that are crossed, together, as ``"doc_id + prompt_id"``.
+            One clustering, or several to compare. With none, everything that repeats its values is tried: the
+            columns and index levels of a frame, except the score, the keys and the weights, and the
+            coordinates and variables along the reduced dims of a cube; yes/no values and fractional
+            measurements are passed over. Several that are named have a further row for all that are crossed,
+            together, as ``"doc_id + prompt_id"``.
         score, by, dim, weights, nan_policy
             As in `cluster_ci`; of a cube the dims of all the clusterings are reduced by default.
         icc_method : {"anova", "fleiss_cuzick", "pairwise", "posterior"}
-            Estimator of the ICC; ``"posterior"`` is the mean of the posterior over which the default interval averages.
+            Estimator of the ICC; ``"posterior"`` is the mean of the posterior over which the default interval
+            averages.
         confidence_level : float, default 0.95
             Level of the ICC's interval.
 
         Returns
         -------
         DataFrame or Dataset
-            For each key one row (of a cube: a dim ``cluster``), the largest design effect first: ``cluster``, ``icc``,
-            ``icc_low``, ``icc_high``, ``design_effect``, ``n_eff``, ``width_ratio`` (how many times too narrow an
-            interval for independent items is), ``n``, ``n_clusters``, ``effective_clusters`` (Kish's),
-            ``largest_share``, ``size_min``, ``size_median``, ``size_max``, ``icc_method``, ``confidence_level``.
+            For each key one row (of a cube: a dim ``cluster``), the largest design effect first: ``cluster``,
+            ``icc``, ``icc_low``, ``icc_high``, ``design_effect``, ``n_eff``, ``width_ratio`` (how many times
+            too narrow an interval for independent items is), ``n``, ``n_clusters``, ``effective_clusters``
+            (Kish's), ``largest_share``, ``size_min``, ``size_median``, ``size_max``, ``icc_method``,
+            ``confidence_level``.
 
         Raises
         ------
@@ -309,25 +317,26 @@ class Rates(Generic[Answer]):
 
         Notes
         -----
-        :math:`\mathrm{Deff} = 1 + (\sum m_g^2/M - 1)\max(\rho, 0)`, and ``width_ratio`` is its root. The ANOVA estimate
-        is :math:`(MSB - MSW)/(MSB + (n_0 - 1)MSW)`; it may be negative, which counts as 0 in Deff. Its interval is
-        Searle's, which assumes normal scores; Fleiss and Cuzick's and the pairwise estimate have a delete-one-cluster
-        jackknife, the posterior its quantiles. Each row takes its own clusters as independent. The figures describe
-        these data as they are; the default of `cluster_ci` averages over what the ICC could be, so its columns differ
-        where the data say little.
+        :math:`\mathrm{Deff} = 1 + (\sum m_g^2/M - 1)\max(\rho, 0)`, and ``width_ratio`` is its root. The
+        ANOVA estimate is :math:`(MSB - MSW)/(MSB + (n_0 - 1)MSW)`; it may be negative, which counts as 0 in
+        Deff. Its interval is Searle's, which assumes normal scores; Fleiss and Cuzick's and the pairwise
+        estimate have a delete-one-cluster jackknife, the posterior its quantiles. Each row takes its own
+        clusters as independent. The figures describe these data as they are; the default of `cluster_ci`
+        averages over what the ICC could be, so its columns differ where the data say little.
 
         References
         ----------
         Kish, L. (1965). Survey Sampling. Wiley.
 
-        Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data.
-        Biometrics 55, 137-148. https://doi.org/10.1111/j.0006-341x.1999.00137.x
+        Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary
+        data. Biometrics 55, 137-148. https://doi.org/10.1111/j.0006-341x.1999.00137.x
 
         Examples
         --------
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
-        >>> df.evalci.design_effect()[["cluster", "icc", "design_effect", "width_ratio", "n_clusters"]].round(2)
+        >>> answer = df.evalci.design_effect()
+        >>> answer[["cluster", "icc", "design_effect", "width_ratio", "n_clusters"]].round(2)
                    cluster   icc  design_effect  width_ratio  n_clusters
         0           doc_id  0.30           2.20         1.48          40
         1      template_id  0.01           1.12         1.06           8

@@ -160,8 +160,9 @@ class Repeated(Generic[Answer]):
         --------
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_code_eval()
-        >>> answer = df.evalci.pass_at_k([1, 4], item="item", cluster="repo_id", sample="sample", by="model", rng=1)
-        >>> answer[["model", "k", "estimate", "ci_low", "ci_high", "n_items", "n_clusters", "sample_share"]].round(3)
+        >>> answer = df.evalci.pass_at_k([1, 4], "item", "repo_id", sample="sample", by="model", rng=1)
+        >>> columns = ["model", "k", "estimate", "ci_low", "ci_high", "n_items", "n_clusters", "sample_share"]
+        >>> answer[columns].round(3)
             model  k  estimate  ci_low  ci_high  n_items  n_clusters  sample_share
         0   atlas  1     0.260   0.176    0.360       80          20         0.061
         1   atlas  4     0.467   0.351    0.585       80          20         0.149
@@ -435,28 +436,23 @@ class Repeated(Generic[Answer]):
             (if one is named), ``"item"`` and ``"sample"``.
 
             - ``estimate``, ``std_error``: the mean over the items, which weigh equally, and its standard
-            error, CR1 of the items'
-              means over clusters.
+              error, CR1 of the items' means over clusters.
             - ``variance``, ``variance_low``, ``variance_high``: the variance of the clusters' true means, of
-            the items' within a
-              cluster, and of the samples of an item, with its interval. Unbiased, so that it may be negative;
-              the interval is cut at 0, and nan where all clusters are alike in it.
-            - ``share``: of the variance of the estimate. A negative ``variance`` has none. - ``count``: how
-            many there are now: clusters, items of a cluster (the mean; all items without clusters), samples
-            of an
-              item (the harmonic mean).
+              the items' within a cluster, and of the samples of an item, with its interval. Unbiased, so that
+              it may be negative; the interval is cut at 0, and nan where all clusters are alike in it.
+            - ``share``: of the variance of the estimate. A negative ``variance`` has none.
+            - ``count``: how many there are now: clusters, items of a cluster (the mean; all items without
+              clusters), samples of an item (the harmonic mean).
             - ``std_error_doubled``, ``std_error_limit``: the standard error with twice as many, and with any
-            number, of this one,
-              all else kept. Items come in the same clusters, samples of the same items.
-            - ``cost``, ``cost_doubled``: what all costs now, and with twice as many. - ``gain``: the relative
-            fall of the variance for a relative rise of the cost, at the margin; above 1 it buys more than
-              more of everything would.
-            - ``best``: whether that is the largest gain. - ``count_best``: the items of a cluster and the
-            samples of an item that give the least error at any budget under
-              these costs, not rounded; nan for what goes with the budget.
+              number, of this one, all else kept. Items come in the same clusters, samples of the same items.
+            - ``cost``, ``cost_doubled``: what all costs now, and with twice as many.
+            - ``gain``: the relative fall of the variance for a relative rise of the cost, at the margin;
+              above 1 it buys more than more of everything would.
+            - ``best``: whether that is the largest gain.
+            - ``count_best``: the items of a cluster and the samples of an item that give the least error at
+              any budget under these costs, not rounded; nan for what goes with the budget.
             - ``n_items``, ``n_clusters``, ``n_samples_min``, ``n_samples_median``, ``n_samples_max``,
-            ``cluster``,
-              ``confidence_level``.
+              ``cluster``, ``confidence_level``.
 
         Raises
         ------
@@ -477,9 +473,10 @@ class Repeated(Generic[Answer]):
             Each cluster holds one item, so that the two cannot be told apart: the row of the clusters is nan.
         ClusterIdWarning
             Ids that look alike, which may split an item or a cluster.
-        DominantClusterWarning, RareOutcomeWarning, DegenerateRateWarning, SentinelScoreWarning,
-        MissingScoreWarning
+        DominantClusterWarning, RareOutcomeWarning, DegenerateRateWarning
             As `cluster_ci` of the items' means.
+        SentinelScoreWarning, MissingScoreWarning
+            As in `cluster_ci`.
         PooledSamplesWarning
             As in `pass_at_k`.
 
@@ -515,12 +512,13 @@ class Repeated(Generic[Answer]):
         --------
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_code_eval().query("model == 'atlas'")
-        >>> answer = df.evalci.variance_components(item="item", cluster="repo_id", costs={"item": 20, "cluster": 100})
-        >>> answer[["source", "variance", "share", "count", "std_error_doubled", "gain", "best", "count_best"]].round(3)
-            source  variance  share  count  std_error_doubled   gain   best  count_best
-        0  cluster     0.017  0.434   20.0              0.032  1.000  False         NaN
-        1     item     0.080  0.505    4.0              0.038  1.038   True       4.827
-        2   sample     0.097  0.061   10.0              0.044  0.336  False       4.916
+        >>> answer = df.evalci.variance_components("item", "repo_id", costs={"item": 20, "cluster": 100})
+        >>> columns = ["source", "variance", "share", "count", "std_error_doubled", "gain", "count_best"]
+        >>> answer[columns].round(3)
+            source  variance  share  count  std_error_doubled   gain  count_best
+        0  cluster     0.017  0.434   20.0              0.032  1.000         NaN
+        1     item     0.080  0.505    4.0              0.038  1.038       4.827
+        2   sample     0.097  0.061   10.0              0.044  0.336       4.916
 
         Of a cube:
 

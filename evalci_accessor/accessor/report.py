@@ -116,8 +116,7 @@ class Reports(Generic[Answer]):
 
         See Also
         --------
-        cluster_ci, proportion_ci, design_effect, compare, diff_ci : Each is called once, and those of items
-        as independent.
+        cluster_ci, proportion_ci, design_effect, compare, diff_ci : What it calls, once each.
 
         Notes
         -----
