@@ -17,7 +17,7 @@ from evalci_accessor.options import (
     DegreesOfFreedom,
     SimulatedMethod,
 )
-from evalci_accessor.stats import progress as _progress
+from evalci_accessor.stats import progress as bars
 from evalci_accessor.stats import special
 from evalci_accessor.stats.rates.bootstrap import check_bootstrap, seed_sequence
 from evalci_accessor.stats.rates.clustered import rate as rate_ci
@@ -213,8 +213,8 @@ def coverage(
     seeds = seed_sequence(rng).spawn(-(-int(n_sims) // design.block))
     done: list[FloatArray] = []
     try:
-        for i in _progress.progress(range(len(seeds)), label="simulations", unit="block", show=progress):
-            with _progress.within():
+        for i in bars.progress(range(len(seeds)), label="simulations", unit="block", show=progress):
+            with bars.within():
                 limits = design.limits(seeds[i], min(design.block, int(n_sims) - i * design.block))
             done.append(limits)  # at once for all methods, so that a stop leaves them on the same samples
     except KeyboardInterrupt:

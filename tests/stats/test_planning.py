@@ -645,14 +645,14 @@ def test_required_clusters_refuse(ask, kind, words):
 
 def test_bar_and_stop(monkeypatch):
     """Several designs share one bar, which inner ones do not disturb."""
-    from evalci_accessor.stats import progress as _progress
+    from evalci_accessor.stats import progress
 
     seen = []
 
     def bar(items, *, label, unit, show=None):
-        seen.append((label, unit, _progress._WITHIN.get()))
+        seen.append((label, unit, progress._WITHIN.get()))
         return items
 
-    monkeypatch.setattr(_progress, "progress", bar)
+    monkeypatch.setattr(progress, "progress", bar)
     stats.power([0.1, 0.2], **PAIR | {"disagreement": 0.3})
     assert seen == [("power", "design", False)]

@@ -10,6 +10,7 @@ import numpy as np
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError, WeightError
 from evalci_accessor.options import Alternative, Claim, DiffMethod
 from evalci_accessor.stats import special
+from evalci_accessor.stats.methods import DIFFERENCE, needing
 from evalci_accessor.stats.pairs.laws import (
     Law,
     Level,
@@ -42,10 +43,8 @@ from evalci_accessor.stats.validate import (
     tail,
 )
 
-RESAMPLED = ("bootstrap_percentile", "bootstrap_pigeonhole")
-INDEPENDENT = ("tango", "newcombe", "bonett_price", "agresti_min")
-BINARY = ("icc_averaged", *INDEPENDENT)
-COUNTING = ("newcombe", "bonett_price", "agresti_min")  # which want whole numbers of items
+RESAMPLED = needing(DIFFERENCE, "resamples")
+INDEPENDENT = needing(DIFFERENCE, "independent")
 
 
 def diff_ci(
@@ -181,20 +180,21 @@ def resolve_diff_method(
     check_bootstrap(method, crossed=crossed)
     if method == "auto":
         return "cr2" if not binary else "icc_averaged" if clustered else "tango"
-    if method in BINARY and not binary:
+    needs = DIFFERENCE[method].needs
+    if "binary" in needs and not binary:
         raise ScoreRangeError(
             f"method={method!r} is for scores of 0 and 1, and these hold others (or repeats of an item were averaged). Use "
             "method='cr2', the default for such scores, or 'bootstrap_percentile'."
         )
-    if method in INDEPENDENT and clustered:
+    if "independent" in needs and clustered:
         raise MethodError(
             f"method={method!r} takes the items as independent, so the clusters would be ignored. Use method='icc_averaged' (the "
             "default with clusters), which is Tango's score interval under clustering, or leave out cluster= if the items really "
             "are independent."
         )
-    if method == "icc_averaged" and not clustered:
+    if "clusters" in needs and not clustered:
         raise MethodError("method='icc_averaged' needs cluster=; without clusters it is method='tango'.")
-    if weighted and method in COUNTING:
+    if weighted and "counts" in needs:
         raise WeightError(
             f"method={method!r} counts items, and weighted ones have no count. With weights use method='tango' (the default "
             "without clusters, on the effective number of items), 'cr2' or 'bootstrap_percentile'; or leave out weights=."

@@ -17,6 +17,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import special
+from evalci_accessor.stats.methods import RATE
 from evalci_accessor.stats.progress import progress
 from evalci_accessor.stats.rates.moments import Moments
 from evalci_accessor.stats.rates.posterior import distinct_pairs, whole
@@ -52,12 +53,13 @@ def seed_sequence(rng: object) -> np.random.SeedSequence:
 
 def check_bootstrap(method: str, *, crossed: bool) -> None:
     """The pigeonhole bootstrap is for crossed clusterings, and the others resample one."""
-    if not crossed and method == "bootstrap_pigeonhole":
+    needs = RATE[method].needs if method in RATE else ()
+    if not crossed and "crossed" in needs:
         raise MethodError(
             "method='bootstrap_pigeonhole' resamples crossed clusterings, and there is one; name several, as "
             "cluster=['doc_id', 'prompt_id'] (of nested ones only the coarsest counts), or use method='bootstrap_percentile'."
         )
-    if crossed and method.startswith("bootstrap") and method != "bootstrap_pigeonhole":
+    if crossed and "single" in needs:
         raise MethodError(
             f"method={method!r} resamples one clustering, so the others would be ignored; with crossed clusterings use "
             "method='bootstrap_pigeonhole', or the default."

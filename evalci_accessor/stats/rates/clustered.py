@@ -20,6 +20,7 @@ from evalci_accessor.exceptions import (
 from evalci_accessor.options import Alternative, ClusterMethod, DegreesOfFreedom
 from evalci_accessor.stats import special
 from evalci_accessor.stats.icc import icc_anova
+from evalci_accessor.stats.methods import RATE, needing
 from evalci_accessor.stats.rates import bootstrap
 from evalci_accessor.stats.rates.averaged import AveragedPosterior, averaged_posterior, icc_averaged
 from evalci_accessor.stats.rates.bootstrap import pigeonhole_limits
@@ -47,7 +48,7 @@ from evalci_accessor.stats.validate import (
 )
 
 _VARIANCES = ("cr0", "cr1", "cr2", "cr3")
-BINOMIAL_METHODS = ("icc_averaged", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard")
+BINOMIAL_METHODS = needing(RATE, "bounded")
 
 
 def cluster_ci(
