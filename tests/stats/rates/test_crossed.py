@@ -19,7 +19,7 @@ from evalci_accessor.stats.rates.bootstrap import pigeonhole_sums
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.moments import bell_mccaffrey_df, cr_variance, moments
 
-from .golden import golden
+from ..golden import golden
 
 SETS = golden("crossed")["data"]
 

@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 from evalci_accessor import stats
 from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreError
 
-from .golden import golden
+from ..golden import golden
 
 COUNTS = [(0, 10), (10, 10), (7, 20), (1, 30), (199, 200), (1, 1), (0, 1), (4321, 100_000)]
 STATSMODELS = {

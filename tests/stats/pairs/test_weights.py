@@ -14,7 +14,7 @@ from evalci_accessor.stats.pairs.matched import MatchedScores, kish_sizes
 from evalci_accessor.stats.pairs.posterior import Evidence
 from evalci_accessor.stats.pairs.tests import _whole, pair_test
 
-from . import slow
+from .. import slow
 
 SEED = np.random.SeedSequence(1)
 TWO_SIDED = {"alternative": "two-sided", "confidence_level": 0.95, "margin": None, "claim": None}

@@ -9,8 +9,8 @@ from evalci_accessor.stats.pairs.laws import ScoreLaw
 from evalci_accessor.stats.pairs.matched import PairTotals
 from evalci_accessor.stats.pairs.posterior import pair_posterior
 
-from . import slow
-from .golden import golden
+from .. import slow
+from ..golden import golden
 
 REFERENCE = golden("paired_reference")["data"]
 

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from evalci_accessor import stats
 from evalci_accessor.stats.rates.moments import cr_variance, moments, satterthwaite_df
 
-from .golden import SETS, counts, fractional_rows, golden, to_rows, totals
-from .slow import bell_mccaffrey
+from ..golden import SETS, counts, fractional_rows, golden, to_rows, totals
+from ..slow import bell_mccaffrey
 
 KINDS = ("cr0", "cr1", "cr2", "cr3")
 
