@@ -16,7 +16,7 @@ from evalci_accessor._repeated import refuse_lone_items, sample_counts, sample_o
 from evalci_accessor._repeats import Items
 from evalci_accessor._sample import Sample
 from evalci_accessor.exceptions import examples, warn
-from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.clustered import Given, rate
 from evalci_accessor.stats.rates.moments import Moments, moments
 from evalci_accessor.stats.repeated.components import ComponentsResult, variance_components
 from evalci_accessor.stats.repeated.designs import SOURCES, check_costs, levers
@@ -145,7 +145,7 @@ def _warn(sample: Sample, mo: Moments, options: SplitOptions, pooled: str) -> No
         n_resamples=9999,
         rng=None,
     )
-    result = rate(sample.totals, mo=mo, method=cr1.method, confidence_level=cr1.confidence_level)
+    result = rate(sample.totals, given=Given(mo=mo), method=cr1.method, confidence_level=cr1.confidence_level)
     if pooled:
         warn(pooled, ex.PooledSamplesWarning)
     warn_sentinel(sample.sentinel, sample.score_range[1])

@@ -15,7 +15,7 @@ from evalci_accessor._sample import Sample
 from evalci_accessor.exceptions import examples, warn
 from evalci_accessor.options import Alternative, IccMethod, ProportionMethod
 from evalci_accessor.stats.rates.averaged import AveragedPosterior
-from evalci_accessor.stats.rates.clustered import BINOMIAL_METHODS, rate
+from evalci_accessor.stats.rates.clustered import BINOMIAL_METHODS, Given, rate
 from evalci_accessor.stats.rates.design import crossed_design, design
 from evalci_accessor.stats.rates.moments import RARE_CLUSTERS, moments, rare_outcomes
 from evalci_accessor.stats.rates.proportion import proportion
@@ -42,8 +42,9 @@ def estimate(sample: Sample, options: RateOptions, posterior: Callable[[], Avera
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
     result = rate(
-        t, mo=mo, crossed=crossed, method=options.method, df=options.df, alternative=options.alternative,
-        confidence_level=options.confidence_level, n_resamples=options.n_resamples, rng=options.rng, posterior=posterior,
+        t, given=Given(mo=mo, crossed=crossed, posterior=posterior), method=options.method, df=options.df,
+        alternative=options.alternative, confidence_level=options.confidence_level,
+        n_resamples=options.n_resamples, rng=options.rng,
     )  # fmt: skip
     warn_missing(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])

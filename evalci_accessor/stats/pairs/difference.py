@@ -128,9 +128,10 @@ def diff_ci(
         replicates = mean_replicates(d.T, sizes, check_resamples(n_resamples), seed_sequence(rng)).T
     concordant = None if both is None else _concordant(as_float(both, "both"), t, shape)
     ran = resolve_diff_method(method, binary=True, clustered=t.size is not None)
-    return infer(
-        t, ran, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
-        both=concordant, replicates=replicates,
+    width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
+    return conclude(
+        [prepare(t, ran, both=concordant, replicates=replicates)], ran, alternative=alternative,
+        confidence_level=confidence_level, margin=width, claim=claimed,
     ).shaped(shape)  # fmt: skip
 
 
@@ -337,14 +338,13 @@ def infer(
     confidence_level: float,
     margin: float | None,
     claim: Claim | None,
-    both: FloatArray | None = None,
     replicates: FloatArray | None = None,
     simultaneous: float | None = None,
 ) -> DifferenceResult:
     """Interval, p-value and verdict of one lot of pairs by a resolved method."""
     width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
     return conclude(
-        [prepare(t, method, both=both, replicates=replicates)], method, alternative=alternative,
+        [prepare(t, method, replicates=replicates)], method, alternative=alternative,
         confidence_level=confidence_level, margin=width, claim=claimed, simultaneous=simultaneous,
     )  # fmt: skip
 

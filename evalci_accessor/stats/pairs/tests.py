@@ -1,4 +1,4 @@
-"""Do two systems differ on the same items? McNemar's test, and its kin for items in clusters."""
+"""Do two systems differ on the same items? McNemar's test, its kin for items in clusters, and the sign-flip test."""
 
 from __future__ import annotations
 
@@ -247,6 +247,13 @@ def _eliasziw_inflation(t: PairTotals) -> FloatArray:
         inflation = 1 + (base + holding * (mean - base) - 1) * rho
     return np.where(t.square > 0, inflation, 1.0)
 
+
+# The cluster sign-flip test: a randomisation test of exchangeable systems.
+#
+# If the labels of the two systems mean nothing, exchanging them within a cluster leaves the law of the data as it is, so the
+# observed sum of differences is one of :math:`2^G` equally likely sums :math:`\sum \pm d_g`. With whole numbers the law of the
+# sum is a convolution, which is exact for far more clusters than could be enumerated. Weighted sums are whole numbers of some
+# unit only where the weights are.
 
 _ENUMERATED = 20  # clusters whose sign flips can always be gone through
 _WORK = 2**24  # additions up to which a pair's exact law is worth its time

@@ -1,4 +1,4 @@
-r"""Cluster bootstrap of a ratio of totals: whole clusters are drawn with replacement.
+r"""Cluster bootstrap of a ratio of totals, and the pigeonhole bootstrap of crossed clusterings.
 
 The law of :math:`\sum s / \sum m` over the resamples depends only on how often each distinct (s, m) pair occurs, so drawing
 G clusters is one multinomial draw over the distinct pairs. With few distinct pairs that is much cheaper than drawing

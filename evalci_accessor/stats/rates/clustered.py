@@ -1,4 +1,4 @@
-"""Intervals of one clustered rate (or mean score), by group, from cluster totals."""
+"""Intervals of one clustered rate (or mean score): by group from cluster totals, and of crossed clusterings from scores."""
 
 from __future__ import annotations
 
@@ -143,33 +143,48 @@ def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
     return str(method)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Given:
+    """What a caller of `rate` has at hand, or asks for by group.
+
+    Parameters
+    ----------
+    mo : Moments or None
+        The moments of the totals.
+    crossed : Crossed or None
+        Several clusterings; the totals are then those of the first.
+    posterior : callable or None
+        Gives the posterior of the default method, where it is used twice.
+    levels : ndarray of float, shape (H,), or None
+        What each limit of a group may leave outside, in place of the confidence level; for methods that draw nothing.
+    """
+
+    mo: Moments | None = None
+    crossed: Crossed | None = None
+    posterior: Callable[[], AveragedPosterior] | None = None
+    levels: FloatArray | None = None
+
+
 def rate(
     t: ClusterTotals,
     *,
-    mo: Moments | None = None,
-    crossed: Crossed | None = None,
     method: ClusterMethod = "auto",
     df: DegreesOfFreedom = "auto",
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     rng: object = None,
-    posterior: Callable[[], AveragedPosterior] | None = None,
-    levels: FloatArray | None = None,
+    given: Given = Given(),
 ) -> RateResult:
-    """`cluster_ci` on ready `ClusterTotals`, and their moments where these are at hand.
-
-    With ``crossed``, ``t`` are the totals of the first of its clusterings. ``posterior`` gives the default method's where it is
-    used twice. ``levels`` (H,) holds what each limit of a group may leave outside, for methods that draw nothing, in place of
-    ``confidence_level``.
-    """
+    """`cluster_ci` on ready totals."""
+    mo, crossed = given.mo, given.crossed
     ran = resolve_method(method, bounded=t.bounded)
     bootstrap.check_bootstrap(ran, crossed=crossed is not None)
     check_option(df, DegreesOfFreedom, "df")
     if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
         raise MethodError(f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
     one, level = tail(confidence_level, alternative), check_level(confidence_level)
-    outside = np.full(t.n_groups, one) if levels is None else levels
+    outside = np.full(t.n_groups, one) if given.levels is None else given.levels
     check_resamples(n_resamples)
     every = [t] if crossed is None else crossed.margins
     single = np.flatnonzero(np.any([one.n_clusters == 1 for one in every], axis=0))
@@ -185,7 +200,7 @@ def rate(
     else:
         mo, spread, icc = crossed.moments, crossed, np.full(t.n_groups, np.nan)  # there is one for each clustering
     if ran == "icc_averaged":
-        answer = _averaged(t, mo, spread, (posterior or lazy_posterior(t, mo, crossed))(), outside)
+        answer = _averaged(t, mo, spread, (given.posterior or lazy_posterior(t, mo, crossed))(), outside)
     elif ran == "bootstrap_pigeonhole":
         assert crossed is not None
         resampled = pigeonhole_limits(crossed, one, n_resamples, rng)
@@ -411,8 +426,8 @@ def crossed_ci(
         y, codes, weights=w, bounded=bool(((y >= 0) & (y <= 1)).all()), binary=bool(((y == 0) | (y == 1)).all())
     )
     return rate(
-        crossed.margins[0], crossed=crossed, method=method, df=df, alternative=alternative, confidence_level=confidence_level,
-        n_resamples=n_resamples, rng=rng,
+        crossed.margins[0], given=Given(crossed=crossed), method=method, df=df, alternative=alternative,
+        confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
     )  # fmt: skip
 
 
