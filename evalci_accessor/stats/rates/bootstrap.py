@@ -112,22 +112,9 @@ def seeded_blocks(n_resamples: int, clusters: int, seed: np.random.SeedSequence)
 
 
 def resample_sums(columns: FloatArray, count: np.ndarray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
-    """Column sums over each resample.
+    """Column sums over each resample, shape (n_resamples, C).
 
-    Parameters
-    ----------
-    columns : ndarray, shape (K, C)
-        A row a distinct kind of cluster.
-    count : ndarray of int, shape (K,)
-        How many clusters are of each kind.
-    n_resamples : int
-        Number of resamples.
-    seed : SeedSequence
-        Randomness.
-
-    Returns
-    -------
-    ndarray, shape (n_resamples, C)
+    A row of ``columns`` is a kind of cluster, of which there are ``count``.
     """
     clusters = int(count.sum())
     out = np.empty((n_resamples, columns.shape[1]))
@@ -386,22 +373,9 @@ def pigeonhole_limits(
 def pigeonhole_sums(
     columns: FloatArray, corners: list[IntArray], n_resamples: int, seed: np.random.SeedSequence
 ) -> FloatArray:
-    """Column sums over each resample.
+    """Column sums over each resample, shape (n_resamples, C).
 
-    Parameters
-    ----------
-    columns : ndarray, shape (K, C)
-        Totals of each cell, what one cluster of every clustering share.
-    corners : list of ndarray of int, each of shape (K,)
-        Which cluster of each clustering that is.
-    n_resamples : int
-        Number of resamples.
-    seed : SeedSequence
-        Randomness.
-
-    Returns
-    -------
-    ndarray, shape (n_resamples, C)
+    A row of ``columns`` is a cell, what one cluster of every clustering share; ``corners`` says which cluster of each that is.
     """
     places = _by_content(columns, corners)
     sizes = [int(place.max()) + 1 for place in places]

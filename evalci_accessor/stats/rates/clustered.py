@@ -214,11 +214,15 @@ def rate(
     low, high = one_sided(answer.low, answer.high, alternative, bounds)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(np.isnan(answer.n_eff), np.nan, mo.n / answer.n_eff)
+    no, unknown = np.zeros(t.n_groups, dtype=bool), np.full(t.n_groups, np.nan)
     parts = {
-        "estimate": mo.p, "std_error": answer.std_error, "ci_low": low, "ci_high": high, "df": answer.df,
+        "estimate": mo.p, "std_error": answer.std_error, "ci_low": low, "ci_high": high,
+        "df": unknown if answer.df is None else answer.df,
         "n": mo.n.astype(np.int64), "n_clusters": mo.clusters.astype(np.int64), "icc": answer.icc, "design_effect": effect,
-        "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0), "guard": answer.guard, "fallback": answer.fallback,
-        "negative": answer.negative,
+        "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0),
+        "guard": no if answer.guard is None else answer.guard,
+        "fallback": no if answer.fallback is None else answer.fallback,
+        "negative": no if answer.negative is None else answer.negative,
     }  # fmt: skip
     shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
     return RateResult(method=ran, confidence_level=level, **shaped)
@@ -231,15 +235,17 @@ def lazy_posterior(t: ClusterTotals, mo: Moments, crossed: Crossed | None) -> Ca
 
 @dataclasses.dataclass(slots=True, kw_only=True, eq=False)
 class _Answer:
+    """What differs from method to method; None where a method has no such thing."""
+
     low: FloatArray
     high: FloatArray
     std_error: FloatArray
-    df: FloatArray
     icc: FloatArray
     n_eff: FloatArray
-    guard: np.ndarray
-    fallback: np.ndarray
-    negative: np.ndarray
+    df: FloatArray | None = None
+    guard: BoolArray | None = None
+    fallback: BoolArray | None = None
+    negative: BoolArray | None = None
 
 
 def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: FloatArray) -> _Answer:
@@ -253,8 +259,7 @@ def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPoste
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
     return _Answer(
         low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),
-        df=np.full(t.n_groups, np.nan), icc=np.where(told, post.icc, np.nan), n_eff=n_eff, guard=fired,
-        fallback=np.zeros(t.n_groups, dtype=bool), negative=np.zeros(t.n_groups, dtype=bool),
+        icc=np.where(told, post.icc, np.nan), n_eff=n_eff, guard=fired,
     )  # fmt: skip
 
 
@@ -283,8 +288,8 @@ def _design_based(
         if t.bounded:
             freedom = np.where(flat, np.nan, freedom)
     return _Answer(
-        low=low, high=high, std_error=std_error, df=freedom, icc=icc, n_eff=n_eff,
-        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat, negative=spread.negative(kind),
+        low=low, high=high, std_error=std_error, df=freedom, icc=icc, n_eff=n_eff, fallback=flat,
+        negative=spread.negative(kind),
     )  # fmt: skip
 
 
@@ -338,10 +343,7 @@ def _resampled(
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_eff = np.where(flat, mo.effective_clusters, mo.n * mo.srs_variance / std_error**2)
-    return _Answer(
-        low=low, high=high, std_error=std_error, df=np.full(t.n_groups, np.nan), icc=icc, n_eff=n_eff,
-        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat, negative=np.zeros(t.n_groups, dtype=bool),
-    )  # fmt: skip
+    return _Answer(low=low, high=high, std_error=std_error, icc=icc, n_eff=n_eff, fallback=flat)
 
 
 def crossed_ci(
