@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from pages import Page
 from scipy.stats import ttest_1samp
 
-from evalci_accessor import datasets, report
+from evalci_accessor import datasets, options, report
 from evalci_accessor import exceptions as ex
-from evalci_accessor import options as _typing
-from evalci_accessor.report import _pictures, _sources
+from evalci_accessor.report import _pictures
 from evalci_accessor.report._collect import Findings
 from evalci_accessor.report._gaps import KNOWN
+from evalci_accessor.stats import methods
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -604,14 +604,14 @@ def test_methods_that_ran_are_named_with_their_sources(case):
 @pytest.mark.parametrize(
     ("texts", "options"),
     [
-        (_sources.RATE, _typing.ClusterMethod), (_sources.DIFFERENCE, _typing.DiffMethod), (_sources.TEST, _typing.CompareTest),
-        (_sources.CORRECTION, _typing.Correction), (_sources.VERDICT, _typing.Claim),
+        (methods.RATE, options.ClusterMethod), (methods.DIFFERENCE, options.DiffMethod), (methods.TEST, options.CompareTest),
+        (methods.CORRECTION, options.Correction), (methods.VERDICT, options.Claim),
     ],
 )  # fmt: skip
 def test_every_method_has_its_words(texts, options):
     assert set(texts) == set(typing.get_args(options)) - {"auto"}
     for about in texts.values():
-        assert about.text.endswith(".")
+        assert about.sentence.endswith(".")
         for source in about.sources:
             assert re.search(r"\(\d{4}\)", source.text)
             addresses = r"doi\.org/10\.\d{4,}/\S+|www\.jstor\.org/stable/\d+|pmc\.ncbi\.nlm\.nih\.gov/articles/PMC\d+"
@@ -917,13 +917,11 @@ def test_randomness_is_told(rng, method, said):
 
 def test_each_thread_has_its_own_warnings():
     """Two reports whose methods run in turns: neither takes the other's warnings, nor mutes those of a third thread."""
-    from evalci_accessor import exceptions as _warn
-
     inside, done = threading.Barrier(3, timeout=60), threading.Barrier(3, timeout=60)
     made = {}
 
     def run(name, call):
-        with _warn.held() as said:
+        with ex.held() as said:
             inside.wait()
             call()
             done.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from importlib.metadata import version
 from typing import Any, Literal, TypeVar
 
@@ -25,10 +25,10 @@ from evalci_accessor.exceptions import (
     plain,
 )
 from evalci_accessor.plot._intervals import in_unit
-from evalci_accessor.report import _sources
 from evalci_accessor.report._cells import Speech, check_nouns
 from evalci_accessor.report._gaps import gaps
 from evalci_accessor.report._report import DIFFERENCES, SCORES, Finding, Method, Report, pair_keys
+from evalci_accessor.stats import methods as tables
 from evalci_accessor.stats.validate import FloatArray
 
 T = TypeVar("T")
@@ -173,15 +173,15 @@ def _methods(
     beside: pd.DataFrame | None,
 ) -> tuple[Method, ...]:
     """What ran, as the columns of the answers tell."""
-    columns: list[tuple[str, pd.DataFrame | None, str, Mapping[str, _sources.About]]] = [
-        (SCORES, rates, "method", _sources.RATE),
-        ("Intervals for independent scores", naive, "method", _sources.NAIVE),
-        ("Clustering", clustering, "icc_method", _sources.ICC),
-        (DIFFERENCES, comparison, "method", _sources.DIFFERENCE),
-        (f"{DIFFERENCES} for independent items", beside, "method", _sources.NAIVE_DIFFERENCE),
-        ("p-values", comparison, "test", _sources.TEST),
-        ("Several comparisons", comparison, "correction", _sources.CORRECTION),
-        ("Verdict against the margin", comparison, "claim", _sources.VERDICT),
+    columns: list[tuple[str, pd.DataFrame | None, str, tables.Table]] = [
+        (SCORES, rates, "method", tables.RATE),
+        ("Intervals for independent scores", naive, "method", tables.NAIVE),
+        ("Clustering", clustering, "icc_method", tables.ICC),
+        (DIFFERENCES, comparison, "method", tables.DIFFERENCE),
+        (f"{DIFFERENCES} for independent items", beside, "method", tables.NAIVE_DIFFERENCE),
+        ("p-values", comparison, "test", tables.TEST),
+        ("Several comparisons", comparison, "correction", tables.CORRECTION),
+        ("Verdict against the margin", comparison, "claim", tables.VERDICT),
     ]
     found = []
     for role, frame, column, texts in columns:
@@ -190,13 +190,13 @@ def _methods(
         for name in dict.fromkeys(frame[column].astype(str)):
             if name:
                 about = texts[name]
-                found.append(Method(role=role, name=name, text=about.text, sources=about.sources))
+                found.append(Method(role=role, name=name, text=about.sentence, sources=about.sources))
     if comparison is not None and "simultaneous_low" in comparison and len(comparison) > 1:
-        about = _sources.SIMULTANEOUS["sup_t"]
-        found.append(Method(role="Limits for all pairs together", name="sup_t", text=about.text, sources=about.sources))
+        about = tables.SIMULTANEOUS["sup_t"]
+        found.append(Method(role="Limits for all pairs together", name="sup_t", text=about.sentence, sources=about.sources))
     if rates["cluster"].astype(str).str.contains(BETWEEN, regex=False).any():
-        about = _sources.CROSSED["crossed"]
-        found.append(Method(role="Crossed clusterings", name="crossed", text=about.text, sources=about.sources))
+        about = tables.CROSSED["crossed"]
+        found.append(Method(role="Crossed clusterings", name="crossed", text=about.sentence, sources=about.sources))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from evalci_accessor.report._cells import count, pvalue, ratio
 from evalci_accessor.report._report import Report
 from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows, verdict
 from evalci_accessor.report._sentence import correction, unlike, verdict_level, weighing
-from evalci_accessor.report._sources import Source
+from evalci_accessor.stats.methods import Source
 
 Picture: TypeAlias = Literal["forest", "differences"]
 

@@ -14,7 +14,7 @@ import pandas as pd
 from evalci_accessor.exceptions import plain
 from evalci_accessor.report._cells import Speech
 from evalci_accessor.report._gaps import Gap
-from evalci_accessor.report._sources import Source
+from evalci_accessor.stats.methods import Source
 
 SCORES, DIFFERENCES = "Intervals of the scores", "Intervals of the differences"  # roles of methods
 

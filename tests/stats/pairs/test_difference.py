@@ -16,10 +16,10 @@ from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
 from evalci_accessor.stats.rates.bootstrap import mean_replicates
 from evalci_accessor.stats.rates.moments import bell_mccaffrey_df, moments, satterthwaite_df
 
-from . import slow
-from .golden import fractional_rows, golden, totals
-from .slow import score_z
-from .test_pair_tests import cell_tables
+from .. import slow
+from ..golden import fractional_rows, golden, totals
+from ..slow import score_z
+from .test_tests import cell_tables
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 KINDS = ("cr0", "cr1", "cr2", "cr3")

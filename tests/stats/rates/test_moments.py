@@ -6,10 +6,11 @@ import statsmodels.api as sm
 from numpy.testing import assert_allclose
 
 from evalci_accessor import stats
-from evalci_accessor.stats.rates.moments import cr_variance, moments, satterthwaite_df
+from evalci_accessor.stats import ClusterTotals
+from evalci_accessor.stats.rates.moments import cr_variance, moments, rare_outcomes, rounded_sums, satterthwaite_df
 
-from .golden import SETS, counts, fractional_rows, golden, to_rows, totals
-from .slow import bell_mccaffrey
+from ..golden import SETS, counts, fractional_rows, golden, to_rows, totals
+from ..slow import bell_mccaffrey
 
 KINDS = ("cr0", "cr1", "cr2", "cr3")
 
@@ -140,3 +141,29 @@ def test_small_variances_survive():
     y = 100 + 1e-6 * np.array([1.0, -1, 2, 0, -2, 0])
     t = totals(y, np.array([0, 0, 1, 1, 2, 2]))
     assert_allclose(np.sqrt(cr_variance(t, moments(t), "cr1")), 1e-6 * np.sqrt(1.5 * 8) / 6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_scores_near_an_end_are_rounded_to_it(mirror):
+    """The sums of clusters are the numbers of scores above one half, also where most scores are near 1."""
+    rng = np.random.default_rng(6)
+    g = np.repeat(np.arange(6), 20)
+    near = rng.random(len(g)) < 0.15
+    y = np.abs(near - 0.1 * rng.random(len(g)))
+    y = 1 - y if mirror else y
+    t = totals(y, g)
+    assert (moments(t).p > 0.5) == mirror
+    assert_allclose(rounded_sums(t, moments(t)), np.bincount(g, weights=y > 0.5), atol=1e-9)
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+@pytest.mark.parametrize(
+    ("clusters", "passed", "rare"),
+    [(10, 4, True), (11, 4, True), (9, 4, False), (13, 5, False), (40, 1, True), (40, 0, False)],
+)
+def test_an_outcome_is_rare_up_to_a_tenth_of_the_scores_and_in_fewer_than_five_clusters(clusters, passed, rare, mirror):
+    """Clusters of four, in ``passed`` of which one score passes: 4 of 40 is a tenth."""
+    s = (np.arange(clusters) < passed).astype(float)
+    t = ClusterTotals.from_sums(4 - s if mirror else s, np.full(clusters, 4))
+    found, holding = rare_outcomes(t, moments(t))
+    assert (found[0], holding[0]) == (rare, passed)

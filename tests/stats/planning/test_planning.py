@@ -289,6 +289,7 @@ def test_required_clusters_are_the_fewest(name):
     ],
 )
 def test_required_clusters_for_a_half_width_are_the_fewest(ask):
+    ask = ask | {"n_sims": 30}
     plan = need_clusters(**ask)
     n = int(plan.n_clusters)
     both = stats.half_width(**without(ask, "half_width"), n_clusters=[n - 1, n])
@@ -389,7 +390,7 @@ def test_no_difference_is_large_enough():
 # -- properties --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     st.lists(st.integers(1, 60), min_size=1, max_size=6),
     st.floats(0, 1),
@@ -444,8 +445,9 @@ def test_arrays_are_single_answers_side_by_side():
         if isinstance(value, np.ndarray):
             assert value[1, 1] == getattr(one, field.name)
             assert value.dtype == getattr(one, field.name).dtype
-    widths = stats.half_width([0.5, 0.9], icc=0.1, n_clusters=[[10], [20]], items_per_cluster=3)
-    one = stats.half_width(0.9, icc=0.1, n_clusters=10, items_per_cluster=3)
+    ask_width = {"icc": 0.1, "items_per_cluster": 3, "n_sims": 10}
+    widths = stats.half_width([0.5, 0.9], n_clusters=[[10], [20]], **ask_width)
+    one = stats.half_width(0.9, n_clusters=10, **ask_width)
     assert widths.half_width[0, 1] == one.half_width
     counts = need_clusters(difference=0.1, icc=[0, 0.2], **ask)
     assert counts.n_clusters[1] == need_clusters(difference=0.1, icc=0.2, **ask).n_clusters
@@ -461,7 +463,7 @@ def test_same_seed_same_numbers_and_another_about_the_same():
     assert one != other
     assert one == pytest.approx(other, rel=0.01)
     # Adjusted by what is known of the samples, a hundred do for what takes many thousands.
-    assert one == pytest.approx(stats.half_width(0.8, **WIDTH, n_sims=1000, rng=1).half_width, rel=0.01)
+    assert one == pytest.approx(stats.half_width(0.8, **WIDTH, n_sims=500, rng=1).half_width, rel=0.01)
 
 
 def test_samples_of_an_item():
@@ -645,14 +647,14 @@ def test_required_clusters_refuse(ask, kind, words):
 
 def test_bar_and_stop(monkeypatch):
     """Several designs share one bar, which inner ones do not disturb."""
-    from evalci_accessor.stats import progress as _progress
+    from evalci_accessor.stats import progress
 
     seen = []
 
     def bar(items, *, label, unit, show=None):
-        seen.append((label, unit, _progress._WITHIN.get()))
+        seen.append((label, unit, progress._WITHIN.get()))
         return items
 
-    monkeypatch.setattr(_progress, "progress", bar)
+    monkeypatch.setattr(progress, "progress", bar)
     stats.power([0.1, 0.2], **PAIR | {"disagreement": 0.3})
     assert seen == [("power", "design", False)]

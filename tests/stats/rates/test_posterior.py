@@ -10,8 +10,8 @@ from evalci_accessor.stats.rates import posterior
 from evalci_accessor.stats.rates.averaged import averaged_posterior, icc_averaged
 from evalci_accessor.stats.rates.moments import OneWay, moments
 
-from . import slow
-from .golden import counts, golden, totals
+from .. import slow
+from ..golden import counts, golden, totals
 
 REFERENCE = golden("icp_reference")["data"]
 # Everything passes or fails: the 120-point midpoint rule behind the golden values is off at the end of the range.

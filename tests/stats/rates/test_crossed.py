@@ -19,7 +19,7 @@ from evalci_accessor.stats.rates.bootstrap import pigeonhole_sums
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.moments import bell_mccaffrey_df, cr_variance, moments
 
-from .golden import golden
+from ..golden import golden
 
 SETS = golden("crossed")["data"]
 
@@ -303,14 +303,14 @@ def test_groups_are_those_of_single_calls():
     clusters = [np.concatenate([part[1][d] for part in parts]) for d in range(2)]
     groups = np.repeat([0, 1], [len(part[0]) for part in parts])
     crossed = Crossed.from_rows(y, clusters, groups=groups, n_groups=2, bounded=True, binary=True)
-    from evalci_accessor.stats.rates.clustered import rate
+    from evalci_accessor.stats.rates.clustered import Given, rate
 
-    both = rate(crossed.margins[0], crossed=crossed)
+    both = rate(crossed.margins[0], given=Given(crossed=crossed))
     for h, (scores, ids) in enumerate(parts):
         one = stats.crossed_ci(scores, ids)
         assert [both.ci_low[h], both.ci_high[h]] == pytest.approx(numbers(one, "ci_low", "ci_high"), rel=1e-9)
         part = crossed.one(h)
-        assert rate(part.margins[0], crossed=part).ci_low == pytest.approx(float(one.ci_low), rel=1e-9)
+        assert rate(part.margins[0], given=Given(crossed=part)).ci_low == pytest.approx(float(one.ci_low), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -434,3 +434,27 @@ def test_design_effect_leaves_out_what_is_nested_and_is_at_least_each_alone():
         assert joint >= own * (1 - 1e-12)
         bound += joint == pytest.approx(own, rel=1e-12)
     assert bound > 3
+
+
+def test_what_three_clusterings_have_in_common_is_counted_once():
+    """The mean design effect by a plain sum over the nodes: less the means of the pairs, plus that of all three."""
+    rng = np.random.default_rng(3)
+    y, clusters = made(rng, (5, 5, 4), several=6)
+    crossed = totals(y, clusters)
+    n, posts, excess = len(y), {}, {}
+    for some, (t, mo) in crossed.parts.items():
+        posts[some] = averaged_posterior(t, mo)
+        excess[some] = n / mo.effective_clusters[0] - 1
+    mean = {some: excess[some] * float(post.quasi_icc[0]) for some, post in posts.items()}
+    pairs = sum(value for some, value in mean.items() if len(some) == 2)
+    e, f, g = (excess[d,] * posts[d,].rho[0] for d in range(3))
+    e, f, g = e[:, None, None], f[:, None], g
+    most = max(excess[d,] for d in range(3))
+
+    def effect(three):
+        joint = np.minimum(np.maximum(np.maximum(np.maximum(e + f + g - pairs + three, e), f), g), most)
+        return 1 + np.einsum("i,j,k,ijk->", *(posts[d,].weight[0] for d in range(3)), joint)
+
+    want, wrong = effect(mean[0, 1, 2]), effect(-mean[0, 1, 2])
+    assert want > 1.01 * wrong
+    assert n / crossed.posterior().n_eff[0] == pytest.approx(want, rel=2e-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats as ss
 
 from evalci_accessor.stats.pairs.difference import infer
-from evalci_accessor.stats.pairs.matched import MatchedScores, kish_sizes
+from evalci_accessor.stats.pairs.matched import MatchedScores, kish_sizes, pair_variance
 from evalci_accessor.stats.pairs.posterior import Evidence
 from evalci_accessor.stats.pairs.tests import _whole, pair_test
 
-from . import slow
+from .. import slow
 
 SEED = np.random.SeedSequence(1)
 TWO_SIDED = {"alternative": "two-sided", "confidence_level": 0.95, "margin": None, "claim": None}
@@ -253,3 +254,22 @@ def test_many_pairs_at_a_time(monkeypatch):
     for name in ("d", "total", "square", "spread", "worth"):
         assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
     assert_allclose(parts.weights.within, whole.weights.within)
+
+
+@pytest.mark.parametrize("kind", ["cr2", "cr3"])
+def test_beside_a_weight_that_is_nearly_all_nothing_varies(kind):
+    """CR2 falls as one over a dominating weight; where that is all of the sum but for rounding, to 0."""
+    d, w = np.array([1.0, 0.0, -1.0, 1.0]), np.ones(4)
+
+    def variance(weight):
+        w[0] = weight
+        t = totals(np.stack([np.maximum(d, 0), np.maximum(-d, 0)], axis=1), w.copy(), np.arange(4))
+        return pair_variance(t, kind).value[0]
+
+    for weight in (10.0, 1e3, 1e5):
+        exact = [Fraction(x) for x in (weight, 1, 1, 1)]
+        mean = sum(x * Fraction(y) for x, y in zip(exact, d, strict=True)) / sum(exact)
+        power = {"cr2": 1, "cr3": 2}[kind]
+        want = sum((x * (Fraction(y) - mean)) ** 2 / (1 - x / sum(exact)) ** power for x, y in zip(exact, d, strict=True))
+        assert_allclose(variance(weight), float(want / sum(exact) ** 2), rtol=1e-6)
+    assert variance(1e18) == 0

@@ -10,8 +10,8 @@ from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError
 from evalci_accessor.stats.rates.clustered import rate
 
-from . import slow
-from .golden import SETS, counts, fractional_rows, golden, to_rows, totals
+from .. import slow
+from ..golden import SETS, counts, fractional_rows, golden, to_rows, totals
 
 REFERENCE = golden("icp_reference")["data"]
 EDGE = ("allpass4x5", "allpass12swe", "allfail20x5")  # see test_posterior

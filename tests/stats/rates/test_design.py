@@ -8,8 +8,8 @@ from evalci_accessor import stats
 from evalci_accessor.exceptions import MethodError, ScoreRangeError
 from evalci_accessor.stats.rates.design import design
 
-from . import slow
-from .golden import SETS, counts, fractional_rows, golden, totals
+from .. import slow
+from ..golden import SETS, counts, fractional_rows, golden, totals
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -1,16 +1,24 @@
 """The ICC's posterior of item differences against n x n matrices and tens of thousands of equal nodes."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from evalci_accessor.stats.pairs import posterior as paired_posterior
 from evalci_accessor.stats.pairs.laws import ScoreLaw
-from evalci_accessor.stats.pairs.matched import PairTotals
-from evalci_accessor.stats.pairs.posterior import pair_posterior
+from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
+from evalci_accessor.stats.pairs.posterior import (
+    Evidence,
+    crossed_evidence,
+    crossed_posteriors,
+    pair_posterior,
+    pair_posteriors,
+)
 
-from . import slow
-from .golden import golden
+from .. import slow
+from ..golden import golden
 
 REFERENCE = golden("paired_reference")["data"]
 
@@ -160,3 +168,35 @@ def test_pairs_do_not_meet(monkeypatch):
         for other in (parts.icc[k], alone.icc[0], swapped.icc[0]):
             assert_allclose(other, together.icc[k], rtol=1e-10)
     assert_array_equal(together.icc[[3, 4, 5]].round(9), [0.5, 0.5, 1])
+
+
+def test_what_three_clusterings_have_in_common_is_counted_once():
+    """The mean variance inflation by a plain sum over the nodes: less the means of the pairs, plus that of all three."""
+    rng = np.random.default_rng(3)
+    ids = [axis.ravel() for axis in np.indices((5, 5, 4, 6))[:3]]
+    effects = sum(rng.normal(size=n)[axis] for n, axis in zip((5, 5, 4), ids, strict=True))
+    own = rng.normal(size=(5, 5, 4))[tuple(ids)]
+    scores = np.stack([effects + 2 * own + rng.normal(size=len(own)) > 0, rng.random(len(own)) < 0.5], axis=1).astype(float)
+    every = {}
+    for size in (1, 2, 3):
+        for some in itertools.combinations(range(3), size):
+            codes = np.unique(np.stack([ids[d] for d in some]), axis=1, return_inverse=True)[1].reshape(-1)
+            m = MatchedScores.from_items(scores, codes, binary=True, bounded=True)
+            a, b = np.array([0]), np.array([1])
+            every[some] = m.totals(a, b, m.squares(a, b), by_cluster=True)
+    posts = {some: pair_posteriors([Evidence.of(t)])[0] for some, t in every.items()}
+    excess = {some: len(own) / t.n_clusters - 1 for some, t in every.items()}  # all of a clustering are alike
+    mean = {some: excess[some] * float(post.rho[0] @ post.weight[0]) for some, post in posts.items()}
+    pairs = sum(value for some, value in mean.items() if len(some) == 2)
+    e, f, g = (excess[d,] * posts[d,].rho[0] for d in range(3))
+    e, f, g = e[:, None, None], f[:, None], g
+    most = max(excess[d,] for d in range(3))
+
+    def effect(three):
+        joint = np.minimum(np.maximum(np.maximum(np.maximum(e + f + g - pairs + three, e), f), g), most)
+        return 1 + np.einsum("i,j,k,ijk->", *(posts[d,].weight[0] for d in range(3)), joint)
+
+    want, wrong = effect(mean[0, 1, 2]), effect(-mean[0, 1, 2])
+    assert want > 1.02 * wrong
+    found = crossed_posteriors([crossed_evidence(every)])[0].mean_share[0]
+    assert 1 / found == pytest.approx(want, rel=2e-3)

@@ -1,13 +1,17 @@
 """Fractional scores that crowd at one end: their small spread says nothing of how often the far end occurs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats as ss
 
 from evalci_accessor.stats import ClusterTotals
+from evalci_accessor.stats.rates.averaged import AveragedPosterior, averaged_posterior, icc_averaged
 from evalci_accessor.stats.rates.clustered import rate
 from evalci_accessor.stats.rates.design import diagnose
-from evalci_accessor.stats.rates.moments import moments
+from evalci_accessor.stats.rates.moments import Check, moments
 
 
 def totals(scores, codes, weights=None):
@@ -76,3 +80,44 @@ def test_guard_with_few_degrees_of_freedom():
     assert result.guard
     calm = rate(ClusterTotals.from_sums(np.array([115, *[3] * 45]) + np.arange(46) % 2, sizes))
     assert not calm.guard
+
+
+@pytest.mark.parametrize("df", [2.0, 5.0, 7.99, 8.0, 20.0])
+def test_guard_fires_beyond_what_the_law_of_the_variance_allows(df):
+    """Under eight degrees of freedom beyond the upper 2 % point of chi-square over its df, from there on beyond 1.3."""
+    t = ClusterTotals.from_sums([3, 2, 4, 1], [5, 5, 5, 5])
+    mo = moments(t)
+    post = averaged_posterior(t, mo)
+    least = max(ss.chi2.ppf(0.98, df) / df, 1.3) if df < 8 else 1.3
+    for times, fires in ((least * (1 - 1e-6), False), (least * (1 + 1e-6), True)):
+        check = Check(variance=times * mo.p * (1 - mo.p) / 12, df=np.array([df]), n_eff=np.array([12.0]))
+        spread = SimpleNamespace(checks=lambda n_eff, check=check: [check])
+        assert icc_averaged(mo, spread, np.array([0.025]), post)[2] == [fires]
+
+
+@pytest.mark.parametrize(("variance", "n"), [(1e-5, 40.0), (0.02, None)])
+def test_guard_counts_no_more_rows_than_there_are(variance, n):
+    """Clopper and Pearson's limits at Korn and Graubard's n, at most the quasi-counts, here two a score."""
+    t = ClusterTotals.from_sums([3, 2, 4, 2], [5, 5, 5, 5])
+    mo, one = moments(t), np.ones((1, 1))
+    post = AveragedPosterior(
+        single=(None,), rho=0 * one, weight=one, inflation=2 * one[0], n_k=1e9 * one, effective_size=5 * one[0]
+    )
+    check = Check(variance=np.array([variance]), df=np.array([10.0]), n_eff=np.array([1e9]))
+    low, high, fired = icc_averaged(mo, SimpleNamespace(checks=lambda n_eff: [check]), np.array([0.025]), post)
+    p = 11 / 20
+    n = n or p * (1 - p) / variance * (ss.norm.ppf(0.025) / ss.t.ppf(0.025, 10)) ** 2
+    assert fired.all()
+    assert_allclose(low, ss.beta.ppf(0.025, p * n, (1 - p) * n + 1), rtol=1e-10)
+    assert_allclose(high, ss.beta.ppf(0.975, p * n + 1, (1 - p) * n), rtol=1e-10)
+
+
+def test_weighted_rows_count_as_kish_has_it():
+    rng = np.random.default_rng(4)
+    codes, y, w = np.repeat(np.arange(8), 5), (rng.random(40) < 0.6).astype(float), rng.lognormal(size=40)
+    t = totals(y, codes, w)
+    post = averaged_posterior(t, moments(t))
+    rows = w.sum() ** 2 / (w**2).sum()
+    clusters = w.sum() ** 2 / (np.bincount(codes, weights=w) ** 2).sum()
+    assert rows < 30
+    assert_allclose(post.n_k, rows / (1 + (rows / clusters - 1) * post.rho), rtol=1e-12)

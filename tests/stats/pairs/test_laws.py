@@ -11,8 +11,8 @@ from scipy.optimize import brentq
 from evalci_accessor import stats
 from evalci_accessor.stats.pairs.laws import tango_limits, tango_z
 
-from .golden import golden
-from .slow import score_z
+from ..golden import golden
+from ..slow import score_z
 
 CASES = [
     (1, 7, 21), (12, 5, 50), (0, 0, 30), (6, 0, 50), (0, 6, 50), (5, 5, 10), (10, 0, 10), (3, 4, 7), (1, 0, 2), (2, 0, 2),

@@ -9,8 +9,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreError
+from evalci_accessor.stats import ClusterTotals
+from evalci_accessor.stats.rates.proportion import proportion
 
-from .golden import golden
+from ..golden import golden
 
 COUNTS = [(0, 10), (10, 10), (7, 20), (1, 30), (199, 200), (1, 1), (0, 1), (4321, 100_000)]
 STATSMODELS = {
@@ -123,3 +125,23 @@ def test_equal_scores_have_no_standard_error(count):
     frame = pd.DataFrame({"score": [count / 10] * 10})
     assert np.isnan(stats.proportion_ci(count, 10).std_error)
     assert np.isnan(frame.evalci.proportion_ci()["std_error"].item())
+
+
+@pytest.mark.parametrize("method", ["wilson", "clopper_pearson", "wald"])
+def test_weights_never_narrow_but_for_walds(method):
+    """Heavy scores that agree: the variance alone would say more scores than Kish's number, which caps them."""
+    y, w = np.array([1.0] * 12 + [0.0, 1.0] * 6), np.array([3.0] * 12 + [1.0] * 12)
+    t = ClusterTotals.from_rows(y, np.arange(24), n_clusters=24, bounded=True, binary=True, weights=w)
+    p, kish = (w @ y) / w.sum(), w.sum() ** 2 / (w**2).sum()
+    linear = (w**2 @ (y - p) ** 2) / w.sum() ** 2
+    assert p * (1 - p) / linear > 1.2 * kish
+    found = proportion(t, method=method, alternative="two-sided", confidence_level=0.95)
+    z = ss.norm.ppf(0.975)
+    if method == "wald":
+        want = p - z * np.sqrt(linear), min(p + z * np.sqrt(linear), 1.0)
+    elif method == "wilson":
+        half = z * np.sqrt(p * (1 - p) / kish + z**2 / (4 * kish**2))
+        want = (np.array([-half, half]) + p + z**2 / (2 * kish)) / (1 + z**2 / kish)
+    else:
+        want = ss.beta.ppf([0.025, 0.975], [p * kish, p * kish + 1], [(1 - p) * kish + 1, (1 - p) * kish])
+    assert_allclose([found.ci_low, found.ci_high], want, rtol=1e-10)

@@ -12,7 +12,7 @@ from evalci_accessor import stats
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats.rates import bootstrap
 
-from .golden import counts, fractional_rows, golden, totals
+from ..golden import counts, fractional_rows, golden, totals
 
 B = counts("B")
 DRAWS = ("multinomial", "sixteen bits", "integers")

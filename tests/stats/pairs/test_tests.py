@@ -15,7 +15,7 @@ from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError
 from evalci_accessor.stats.pairs.matched import PairTotals
 
-from .golden import golden
+from ..golden import golden
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 INDEPENDENT = ("exact", "midp", "asymptotic", "corrected")

@@ -1,9 +1,12 @@
-"""What each method does in a sentence, and where it comes from."""
+"""The methods by name: a sentence on each, where it comes from, and what it needs. Checks of options and the report read them."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+Need: TypeAlias = Literal["bounded", "binary", "clusters", "independent", "counts", "crossed", "single", "resamples"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -22,11 +25,40 @@ class Source:
     url: str = ""
 
 
-class About(NamedTuple):
-    """A method in words, with its sources."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Method:
+    """A method in words, with its sources and what it needs.
 
-    text: str
-    sources: tuple[Source, ...]
+    Parameters
+    ----------
+    name : str
+        As the option has it.
+    sentence : str
+        What it does.
+    sources : tuple of Source
+        Where it comes from.
+    needs : tuple of str
+        Of the scores: ``"bounded"`` (in [0, 1]), ``"binary"`` (0 or 1). Of the items: ``"clusters"``, ``"independent"`` (no
+        clusters), ``"counts"`` (whole numbers, so no weights). Of the clusterings: ``"crossed"`` (several), ``"single"`` (one).
+        ``"resamples"``: it draws.
+    """
+
+    name: str
+    sentence: str
+    sources: tuple[Source, ...] = ()
+    needs: tuple[Need, ...] = ()
+
+
+Table: TypeAlias = Mapping[str, Method]
+
+
+def needing(table: Table, need: Need) -> tuple[str, ...]:
+    """The names of the methods with this need."""
+    return tuple(name for name, method in table.items() if need in method.needs)
+
+
+def _table(*methods: Method) -> dict[str, Method]:
+    return {method.name: method for method in methods}
 
 
 def _doi(text: str, doi: str) -> Source:
@@ -157,94 +189,144 @@ _SUP_T = _doi(
     "to SVARs. Journal of Applied Econometrics 34, 1-17.",
     "10.1002/jae.2656",
 )
-
 _SCHUIRMANN = _doi(
     "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the "
     "equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680.",
     "10.1007/BF01068419",
 )
-
 _OPPOSITE = "by a one-sided test at half the level"
 _ROBUST = "Student's t with the cluster-robust standard error "
 _ON_N_EFF = " on the effective sample size that the clusters leave"
 _BOOT = "Bootstrap that draws whole clusters, "
-
-RATE = {
-    "icc_averaged": About(
+RATE = _table(
+    Method(
+        "icc_averaged",
         "Clopper and Pearson's interval at the effective sample size, averaged over what the data say about the intracluster "
         "correlation; it assumes that clusters are independent of each other.",
         (_KORN, _CLOPPER, _KISH),
+        ("bounded",),
     ),
-    "cr0": About(f"{_ROBUST}CR0, without a correction for few clusters.", (_LIANG, _MILLER)),
-    "cr1": About(f"{_ROBUST}CR1, corrected by G/(G - 1) for G clusters.", (_LIANG, _MILLER)),
-    "cr2": About(f"{_ROBUST}CR2, with Bell and McCaffrey's degrees of freedom.", (_BELL, _PUSTEJOVSKY)),
-    "cr3": About(f"{_ROBUST}CR3, which leaves out a cluster at a time.", (_BELL, _MILLER)),
-    "wald": About(f"Wald's interval{_ON_N_EFF}.", (_FRANCO,)),
-    "wilson": About(f"Wilson's interval{_ON_N_EFF}.", (_FRANCO, _WILSON)),
-    "logit": About("Wald's interval of the log odds with the clustered standard error.", (_FRANCO,)),
-    "clopper_pearson": About(f"Clopper and Pearson's interval{_ON_N_EFF}.", (_FRANCO, _CLOPPER)),
-    "korn_graubard": About("Clopper and Pearson's interval at Korn and Graubard's effective sample size.", (_KORN,)),
-    "bootstrap_percentile": About(f"{_BOOT}percentile limits.", (_DAVISON,)),
-    "bootstrap_bca": About(f"{_BOOT}limits corrected for bias and acceleration.", (_EFRON,)),
-    "bootstrap_t": About(f"{_BOOT}limits from its t statistic.", (_DAVISON, _GELBACH)),
-    "bootstrap_exact": About("Percentile limits of the bootstrap of whole clusters, without drawing.", (_DAVISON,)),
-    "bootstrap_pigeonhole": About("Bootstrap that draws the clusters of each clustering.", (_OWEN,)),
-}
-NAIVE = {
-    "wilson": About("Wilson's interval, which takes every score as independent.", (_WILSON, _BROWN)),
-    "t": About("Student's t interval of the mean, which takes every score as independent.", ()),
-}
-DIFFERENCE = {
-    "icc_averaged": About(
+    Method("cr0", f"{_ROBUST}CR0, without a correction for few clusters.", (_LIANG, _MILLER)),
+    Method("cr1", f"{_ROBUST}CR1, corrected by G/(G - 1) for G clusters.", (_LIANG, _MILLER)),
+    Method("cr2", f"{_ROBUST}CR2, with Bell and McCaffrey's degrees of freedom.", (_BELL, _PUSTEJOVSKY)),
+    Method("cr3", f"{_ROBUST}CR3, which leaves out a cluster at a time.", (_BELL, _MILLER)),
+    Method("wald", f"Wald's interval{_ON_N_EFF}.", (_FRANCO,), ("bounded",)),
+    Method("wilson", f"Wilson's interval{_ON_N_EFF}.", (_FRANCO, _WILSON), ("bounded",)),
+    Method("logit", "Wald's interval of the log odds with the clustered standard error.", (_FRANCO,), ("bounded",)),
+    Method("clopper_pearson", f"Clopper and Pearson's interval{_ON_N_EFF}.", (_FRANCO, _CLOPPER), ("bounded",)),
+    Method(
+        "korn_graubard",
+        "Clopper and Pearson's interval at Korn and Graubard's effective sample size.",
+        (_KORN,),
+        ("bounded",),
+    ),
+    Method("bootstrap_percentile", f"{_BOOT}percentile limits.", (_DAVISON,), ("resamples", "single")),
+    Method("bootstrap_bca", f"{_BOOT}limits corrected for bias and acceleration.", (_EFRON,), ("resamples", "single")),
+    Method("bootstrap_t", f"{_BOOT}limits from its t statistic.", (_DAVISON, _GELBACH), ("resamples", "single")),
+    Method(
+        "bootstrap_exact", "Percentile limits of the bootstrap of whole clusters, without drawing.", (_DAVISON,), ("single",)
+    ),
+    Method(
+        "bootstrap_pigeonhole", "Bootstrap that draws the clusters of each clustering.", (_OWEN,), ("resamples", "crossed")
+    ),
+)
+NAIVE = _table(
+    Method("wilson", "Wilson's interval, which takes every score as independent.", (_WILSON, _BROWN)),
+    Method("t", "Student's t interval of the mean, which takes every score as independent."),
+)
+DIFFERENCE = _table(
+    Method(
+        "icc_averaged",
         "Tango's score interval and test of paired scores at the effective sample size, averaged over what the data say about the "
         "intracluster correlation of the items' differences.",
         (_TANGO, _KISH),
+        ("binary", "clusters"),
     ),
-    "tango": About("Tango's score interval and test of paired scores, for independent items.", (_TANGO,)),
-    "newcombe": About("Newcombe's hybrid score interval of paired scores, for independent items.", (_NEWCOMBE,)),
-    "bonett_price": About("Bonett and Price's adjusted Wald interval of paired scores, for independent items.", (_BONETT,)),
-    "agresti_min": About("Agresti and Min's adjusted Wald interval of paired scores, for independent items.", (_AGRESTI,)),
-    **{name: RATE[name] for name in ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile", "bootstrap_pigeonhole")},
-}
-NAIVE_DIFFERENCE = DIFFERENCE | {
-    "cr2": About("Student's t interval of the paired differences, which takes every item as independent.", ()),
-}
-TEST = {
-    "exact": About("McNemar's exact test, for independent items.", (_MCNEMAR,)),
-    "midp": About("McNemar's test with the mid-p value, for independent items.", (_FAGERLAND,)),
-    "interval": About("The interval's own: p is below one minus the level where it leaves out zero.", ()),
-}
-CORRECTION = {
-    "bonferroni": About("Bonferroni's correction: bounds the chance of any false finding.", (_DUNN,)),
-    "holm": About("Holm's correction: bounds the chance of any false finding.", (_HOLM,)),
-    "hochberg": About("Hochberg's correction: bounds the chance of any false finding.", (_HOCHBERG,)),
-    "bh": About("Benjamini and Hochberg's correction: bounds the expected share of false findings.", (_BH,)),
-    "by": About("Benjamini and Yekutieli's correction: bounds the expected share of false findings.", (_BY,)),
-    "none": About("No correction for the number of comparisons.", ()),
-}
-SIMULTANEOUS = {
-    "sup_t": About(
+    Method(
+        "tango",
+        "Tango's score interval and test of paired scores, for independent items.",
+        (_TANGO,),
+        ("binary", "independent"),
+    ),
+    Method(
+        "newcombe",
+        "Newcombe's hybrid score interval of paired scores, for independent items.",
+        (_NEWCOMBE,),
+        ("binary", "independent", "counts"),
+    ),
+    Method(
+        "bonett_price",
+        "Bonett and Price's adjusted Wald interval of paired scores, for independent items.",
+        (_BONETT,),
+        ("binary", "independent", "counts"),
+    ),
+    Method(
+        "agresti_min",
+        "Agresti and Min's adjusted Wald interval of paired scores, for independent items.",
+        (_AGRESTI,),
+        ("binary", "independent", "counts"),
+    ),
+    *(RATE[name] for name in ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile", "bootstrap_pigeonhole")),
+)
+NAIVE_DIFFERENCE = DIFFERENCE | _table(
+    Method("cr2", "Student's t interval of the paired differences, which takes every item as independent."),
+)
+TEST = _table(
+    Method("exact", "McNemar's exact test, for independent items.", (_MCNEMAR,)),
+    Method("midp", "McNemar's test with the mid-p value, for independent items.", (_FAGERLAND,)),
+    Method("interval", "The interval's own: p is below one minus the level where it leaves out zero."),
+)
+CORRECTION = _table(
+    Method("bonferroni", "Bonferroni's correction: bounds the chance of any false finding.", (_DUNN,)),
+    Method("holm", "Holm's correction: bounds the chance of any false finding.", (_HOLM,)),
+    Method("hochberg", "Hochberg's correction: bounds the chance of any false finding.", (_HOCHBERG,)),
+    Method("bh", "Benjamini and Hochberg's correction: bounds the expected share of false findings.", (_BH,)),
+    Method("by", "Benjamini and Yekutieli's correction: bounds the expected share of false findings.", (_BY,)),
+    Method("none", "No correction for the number of comparisons."),
+)
+SIMULTANEOUS = _table(
+    Method(
+        "sup_t",
         "Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters; with few clusters as wide as "
         "Bonferroni's.",
         (_SUP_T, _DUNN),
-    )
-}
-VERDICT = {
-    "superiority": About(
+    ),
+)
+VERDICT = _table(
+    Method(
+        "superiority",
         "One-sided test that the difference is above the margin; at a margin of 0 the two-sided test of no difference. Inferior is "
         f"said of one below minus the margin, {_OPPOSITE}.",
-        (),
     ),
-    "noninferiority": About(
+    Method(
+        "noninferiority",
         "One-sided test that the difference is above minus the margin. Inferior is said of one below minus the margin, "
         f"{_OPPOSITE}.",
-        (),
     ),
-    "equivalence": About(
+    Method(
+        "equivalence",
         "Two one-sided tests that the difference lies between minus the margin and the margin. Different is said of one beyond "
         f"either, {_OPPOSITE}.",
         (_SCHUIRMANN,),
     ),
-}
-ICC = {"anova": About("Intracluster correlation from the analysis of variance, and Kish's design effect.", (_RIDOUT, _KISH))}
-CROSSED = {"crossed": About("Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,))}
+)
+ICC = _table(
+    Method("anova", "Intracluster correlation from the analysis of variance, and Kish's design effect.", (_RIDOUT, _KISH)),
+)
+CROSSED = _table(
+    Method("crossed", "Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,)),
+)
+MCNEMAR = _table(
+    Method("exact", TEST["exact"].sentence, (_MCNEMAR,), ("independent", "counts")),
+    Method("midp", TEST["midp"].sentence, (_FAGERLAND,), ("independent", "counts")),
+    Method("asymptotic", "McNemar's chi-square test, for independent items.", (_MCNEMAR,), ("independent",)),
+    Method("corrected", "McNemar's chi-square test, less one for continuity.", (_MCNEMAR,), ("independent", "counts")),
+    Method("icc_averaged", DIFFERENCE["icc_averaged"].sentence, (_TANGO, _KISH), ("clusters",)),
+    Method("obuchowski", "Obuchowski's chi-square test of cluster sums.", needs=("clusters", "single")),
+    Method("durkalski", "Durkalski's chi-square test, in which clusters count alike.", needs=("clusters", "single")),
+    Method("yang", "Yang's chi-square test of cluster sums.", needs=("clusters", "single")),
+    Method(
+        "eliasziw", "Eliasziw and Donner's test: McNemar's, divided by an inflation.", needs=("clusters", "single", "counts")
+    ),
+    Method("sign_flip", "Randomisation test that exchanges the systems by cluster.", needs=("clusters", "single")),
+)
