@@ -10,10 +10,11 @@ import pytest
 from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pictures import covered, heights, labels, marks, notes, over_k, plans, said, segments
 
 from evalci_accessor import datasets, plot, stats
 from evalci_accessor import exceptions as ex
+
+from .pictures import covered, heights, labels, marks, notes, over_k, plans, said, segments
 
 matplotlib = requires("matplotlib")
 plt = pytest.importorskip("matplotlib.pyplot")

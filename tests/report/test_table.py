@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import requires
-from pages import Page
 
 from evalci_accessor import datasets, report
 from evalci_accessor import exceptions as ex
+
+from .pages import Page
 
 requires("jinja2")
 

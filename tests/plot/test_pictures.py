@@ -12,10 +12,11 @@ import pytest
 from conftest import requires
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import labels, many_clusters, marks, notes, pairs, rates, said, segments, steps
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor import plot
+
+from .pictures import labels, many_clusters, marks, notes, pairs, rates, said, segments, steps
 
 matplotlib = requires("matplotlib")
 plt = pytest.importorskip("matplotlib.pyplot")

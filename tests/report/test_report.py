@@ -16,7 +16,6 @@ import pytest
 from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pages import Page
 from scipy.stats import ttest_1samp
 
 from evalci_accessor import _typing, datasets, report
@@ -24,6 +23,8 @@ from evalci_accessor import exceptions as ex
 from evalci_accessor.report import _pictures, _sources
 from evalci_accessor.report._collect import Findings
 from evalci_accessor.report._gaps import KNOWN
+
+from .pages import Page
 
 MINUS = "\N{MINUS SIGN}"
 
