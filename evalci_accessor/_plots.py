@@ -12,6 +12,7 @@ import xarray as xr
 
 from evalci_accessor import plot
 from evalci_accessor._options import CompareOptions, PlanOptions, RateOptions
+from evalci_accessor._sample import Sample
 from evalci_accessor._typing import RepeatedMeasure
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MethodError
@@ -162,3 +163,15 @@ def _chosen(method: Callable[..., Any], given: dict[str, Any]) -> list[str]:
 
 def _same(value: Any, default: Any) -> bool:
     return value is default or (isinstance(value, (str, int, float)) and value == default)
+
+
+def of_sample(sample: Sample) -> pd.DataFrame:
+    """The clusters of one group as the result that `plot.clusters` draws."""
+    t = sample.totals
+    names = pd.Series([sample.cluster_label(int(code)) for code in t.cluster], dtype=object)
+    # Weights have any scale; here they add up to the scores.
+    weight = {"weight": t.m * (t.n.sum() / t.m.sum())} if t.weighted else {}
+    name = str(sample.cluster)
+    if name in ("estimate", "n", "weight"):  # as a column of its own; words leave the blank out
+        name += " "
+    return pd.DataFrame({name: names, "estimate": t.s / t.m, "n": t.n, **weight})

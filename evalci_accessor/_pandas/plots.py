@@ -18,6 +18,7 @@ from evalci_accessor._plots import (
     given_options,
     holds_result,
     need,
+    of_sample,
     over_k,
     planned,
     refuse_no_method,
@@ -28,7 +29,7 @@ from evalci_accessor._scores import to_float, zero_or_one
 from evalci_accessor._typing import NaiveMethod, NanPolicy, TooFew
 from evalci_accessor._warn import held
 from evalci_accessor.exceptions import MethodError
-from evalci_accessor.plot._clusters import NEEDED, of_sample
+from evalci_accessor.plot._clusters import NEEDED
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from evalci_accessor._plots import (
     given_options,
     holds_result,
     need,
+    of_sample,
     over_k,
     planned,
     refuse_no_method,
@@ -28,7 +29,7 @@ from evalci_accessor._xarray.dims import Cube, Dims, clusterings_of, find, named
 from evalci_accessor._xarray.plot_accessor import DatasetPlots
 from evalci_accessor._xarray.reduce import add_up, read_cells
 from evalci_accessor.exceptions import DimensionError, MethodError
-from evalci_accessor.plot._clusters import NEEDED, of_sample
+from evalci_accessor.plot._clusters import NEEDED
 from evalci_accessor.plot._frame import DIFFERENCE, RATE
 
 if TYPE_CHECKING:

@@ -5,32 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from evalci_accessor._sample import Sample
 from evalci_accessor._typing import Labels
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
-from evalci_accessor.plot._canvas import (
-    BLUE,
-    LEGEND,
-    VERMILLION,
-    Canvas,
-    Look,
-    check_look,
-    letter,
-    open_canvas,
-    refuse_shared,
-    set_below,
-    set_legend,
-    set_percent,
-    set_plain,
-    set_size,
-    set_title,
-    shared_limits,
-)
+from evalci_accessor.plot._canvas import BLUE, LEGEND, VERMILLION, Canvas, Look, letter
 from evalci_accessor.plot._frame import RATE, Result, Rows, read, words
-from evalci_accessor.plot._intervals import in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,28 +74,27 @@ def clusters(
     '200 scores in 40 clusters of doc_id, 5 each'
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    check_look(look)
-    refuse_shared(look, "x")
+    look.refuse_shared("x")
     rows = read(rates, NEEDED, "plot.clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
-    across = None if overall is None else read(
-        overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
-    )  # fmt: skip
+    across = None
+    if overall is not None:
+        across = read(overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True)
     if across is not None and len(across.frame) != 1:
         raise MethodError(f"overall= must have one row, that of all clusters together; it has {len(across.frame)}.")
     rate, size = rows.numbers("estimate"), rows.numbers("weight" if "weight" in rows.frame else "n")
     if np.isnan(rate).any() or not (size > 0).all():
         raise MethodError("plot.clusters needs an estimate and a size above 0 of every cluster; some are missing or 0.")
     limits = [across.numbers(name) for name in RATE] if across is not None else []
-    is_rate = in_unit(rate, *limits) if percent is None else percent
+    is_rate = _words.in_unit(rate, *limits) if percent is None else percent
     names = _names(rows)
     labels = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in names]
-    canvas = open_canvas(look)
+    canvas = look.open()
     ax = canvas.ax
     known = np.array([*rate, *np.ravel(limits)])
     known = known[np.isfinite(known)]
     bottom, top = min(0.0, known.min()), 1.0 if is_rate else known.max()
     room = 0.03 * (top - bottom) or 1.0
-    ax.set_ylim(*shared_limits(ax, bottom - room, top + room, upright=True))
+    ax.set_ylim(*canvas.shared_limits(bottom - room, top + room, upright=True))
     edges = np.concatenate([[0.0], np.cumsum(size)])
     steps = np.append(rate, rate[-1])
     ax.fill_between(edges, steps, step="post", color=BLUE, alpha=0.28, linewidth=0, zorder=2)
@@ -128,10 +107,8 @@ def clusters(
     uneven = size.max() > size.min()
     if uneven:
         start, stop = edges[largest : largest + 2]
-        ax.fill_between(
-            [start, stop], [rate[largest]] * 2, facecolor="none", edgecolor=VERMILLION, hatch="////", linewidth=0, zorder=2.6,
-            gid="largest",
-        )  # fmt: skip
+        hatched = {"facecolor": "none", "edgecolor": VERMILLION, "hatch": "////", "linewidth": 0}
+        ax.fill_between([start, stop], [rate[largest]] * 2, **hatched, zorder=2.6, gid="largest")
         ax.plot([start, stop], [rate[largest]] * 2, color=VERMILLION, linewidth=3.5, solid_capstyle="butt", zorder=5)
     ax.set_xlim(0, edges[-1])
     ax.spines[["top", "right"]].set_visible(False)
@@ -140,31 +117,13 @@ def clusters(
         em = float(ax.xaxis.label.get_fontsize()) / 72
         width = em * min(max(50, 1.7 * len(size) + 10), 80)
         lines = sum(1.5 + 1.2 * (len(str(handle.get_label())) // LEGEND) for handle in handles)
-        set_size(canvas, width, em * (24 + lines + 0.7 * max(map(len, labels))))
+        canvas.set_size(width, em * (24 + lines + 0.7 * max(map(len, labels))))
     _name(canvas, labels, edges)
     if _points(canvas, size).min() > _BORDERED:
         ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
-    if is_rate:
-        set_percent(ax.yaxis, " %")
-    else:
-        set_plain(ax.yaxis)
+    canvas.set_units("y", percent=is_rate)
     ax.set_ylabel("rate" if is_rate else "mean score")
-    set_below(canvas, _told(rows, size))
-    set_legend(canvas, handles)
-    set_title(canvas, title)
-    return ax
-
-
-def of_sample(sample: Sample) -> pd.DataFrame:
-    """The clusters of one group as the frame that `clusters` draws."""
-    t = sample.totals
-    names = pd.Series([sample.cluster_label(int(code)) for code in t.cluster], dtype=object)
-    # Weights have any scale; here they add up to the scores.
-    weight = {"weight": t.m * (t.n.sum() / t.m.sum())} if t.weighted else {}
-    name = str(sample.cluster)
-    if name in (*NEEDED, "weight"):  # as a column of its own; words leave the blank out
-        name += " "
-    return pd.DataFrame({name: names, "estimate": t.s / t.m, "n": t.n, **weight})
+    return canvas.write(handles, below=_told(rows, size))
 
 
 def _names(rows: Rows) -> list[str]:
@@ -174,8 +133,7 @@ def _names(rows: Rows) -> list[str]:
 
 def _points(canvas: Canvas, size: np.ndarray) -> np.ndarray:
     """Widths on paper, or a little less, since the layout is not known yet."""
-    inches = canvas.ax.get_window_extent().width / canvas.ax.get_figure().dpi  # type: ignore[union-attr]
-    return np.asarray(0.95 * 72 * inches * size / size.sum())
+    return np.asarray(0.95 * canvas.width * size / size.sum())
 
 
 def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
@@ -230,8 +188,9 @@ def _told(rows: Rows, size: np.ndarray) -> str:
     """What lies along the axis."""
     scores = _words.counts(np.array([rows.numbers("n").sum()]))[0]
     of = f" of {words(rows.keys[0])}" if len(rows.keys) == 1 else ""
-    weighted = "weight" in rows.frame
-    same = f", {_words.counts(size[:1])[0]} each" if not weighted and size.max() == size.min() else (
-        f", each as wide as its {'weight' if weighted else 'scores'}"
-    )  # fmt: skip
-    return f"{scores} scores in {len(size):,} clusters{of}{same}"
+    wide = "each as wide as its scores"
+    if "weight" in rows.frame:
+        wide = "each as wide as its weight"
+    elif size.max() == size.min():
+        wide = f"{_words.counts(size[:1])[0]} each"
+    return f"{scores} scores in {len(size):,} clusters{of}, {wide}"

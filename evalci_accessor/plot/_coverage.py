@@ -10,27 +10,8 @@ import pandas as pd
 
 from evalci_accessor._typing import Labels
 from evalci_accessor.plot import _words
-from evalci_accessor.plot._canvas import (
-    BLUE,
-    VERMILLION,
-    Canvas,
-    Look,
-    Note,
-    check_look,
-    open_canvas,
-    places,
-    refuse_shared,
-    row_ticks,
-    set_below,
-    set_legend,
-    set_percent,
-    set_rows,
-    set_title,
-    space_ticks,
-    widen,
-)
-from evalci_accessor.plot._curves import distinct, span
-from evalci_accessor.plot._frame import Result, Rows, named, read, tidy
+from evalci_accessor.plot._canvas import BLUE, VERMILLION, Canvas, Look, Note, places, row_ticks
+from evalci_accessor.plot._frame import Result, Rows, distinct, named, read, tidy
 from evalci_accessor.stats import CoverageResult
 
 if TYPE_CHECKING:
@@ -114,7 +95,6 @@ def coverage(
     ['icc_averaged', 'naive_wilson']
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    check_look(look)
     frame, keys = tidy(_as_frame(result), NEEDED, "plot.coverage", SOURCE)
     design = distinct(frame, [name for name in _DESIGN if name not in keys])
     own = [key for key in keys if key != "method"]
@@ -127,10 +107,10 @@ def coverage(
         ascending=ascending,
     )  # fmt: skip
     point, low, high, level = (rows.numbers(name) for name in NEEDED)
-    refuse_shared(look, "y", row_ticks(rows.labels, rows.headings))
-    canvas = open_canvas(look)
+    look.refuse_shared("y", row_ticks(rows.labels, rows.headings))
+    canvas = look.open()
     ax = canvas.ax
-    ax.set_xlim(*_limits(ax, [point, low, high, level], level))
+    ax.set_xlim(*_limits(canvas, [point, low, high, level], level))
     y, _ = places(rows.headings)
     ax.hlines(y, low, high, colors=BLUE, linewidth=2.4, zorder=3, gid="interval")
     ax.vlines(level, y - 0.5, y + 0.5, colors=[canvas.ink], linewidth=1.2, zorder=1.5, gid="level")
@@ -143,13 +123,10 @@ def coverage(
         first, last = ax.get_xlim()
         edge = np.full(beyond.sum(), first + 0.015 * (last - first))
         ax.plot(edge, y[beyond], **_BEYOND, clip_on=False, zorder=4, gid="beyond")
-    set_rows(canvas, rows.labels, rows.headings, _notes(rows) if notes else [], legend=len(handles) + 1)
-    set_legend(canvas, handles, _told(rows))
-    set_title(canvas, title)
-    set_percent(ax.xaxis, " %")
-    space_ticks(canvas)
-    set_below(canvas, "intervals that held the truth")
-    return ax
+    canvas.set_rows(rows.labels, rows.headings, _notes(rows) if notes else [], legend=len(handles) + 1)
+    canvas.set_units("x", percent=True)
+    canvas.space_ticks()
+    return canvas.write(handles, below="intervals that held the truth", legend=_told(rows))
 
 
 def _short(ax: Axes) -> dict[str, Any]:
@@ -170,8 +147,8 @@ def _said(frame: pd.DataFrame) -> Any:
     return lambda name: [named(name, value) for value in frame[name]]
 
 
-def _limits(ax: Axes, values: list[np.ndarray], level: np.ndarray) -> tuple[float, float]:
-    low, high = widen(ax, values)
+def _limits(canvas: Canvas, values: list[np.ndarray], level: np.ndarray) -> tuple[float, float]:
+    low, high = canvas.widen(values)
     farthest = float(np.nanmin(level - _FARTHEST * (1 - level)))
     return max(low, farthest), min(high, 1.02)
 
@@ -210,7 +187,7 @@ def _told(rows: Rows) -> str | None:
     parts = []
     sims = rows.numbers("n_sims")
     if not np.isnan(sims).all():
-        parts.append(f"{span(sims, sims)} simulations" + ("" if distinct(rows.frame, ["n_sims"]) else " each"))
+        parts.append(f"{_words.span(sims, sims)} simulations" + ("" if distinct(rows.frame, ["n_sims"]) else " each"))
     for name, shown in (("n", "items"), ("n_clusters", "clusters")):
         if name in rows.frame and not distinct(rows.frame, [name]):
             parts.append(f"{_words.counts(rows.numbers(name)[:1])[0]} {shown}")

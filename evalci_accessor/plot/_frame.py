@@ -14,6 +14,8 @@ import xarray as xr
 from evalci_accessor._typing import Labels
 from evalci_accessor._warn import examples, plain
 from evalci_accessor.exceptions import AmbiguousNameError, ColumnNotFoundError, MethodError, ScoreTypeError
+from evalci_accessor.plot import _words
+from evalci_accessor.plot._canvas import Note
 
 Result: TypeAlias = pd.DataFrame | xr.Dataset
 
@@ -53,6 +55,14 @@ class Rows:
         if name not in self.frame:
             return np.full(len(self.frame), np.nan)
         return numbers(self.frame, name)
+
+    def counted(self, *shown: tuple[str, str]) -> list[Note]:
+        """Columns of the margin with whole numbers; no clusters where items stand for themselves."""
+        clustered = any(clusterings(self.frame) or ["yes"])
+        return [
+            Note(heading=heading, texts=_words.counts(self.numbers(name)))
+            for name, heading in shown if name in self.frame and (name != "n_clusters" or clustered)
+        ]
 
     def texts(self, name: Hashable) -> list[str]:
         """A column as text; empty if the result lacks it."""
@@ -148,6 +158,11 @@ def words(value: Any) -> str:
     return " ".join(str(plain(value)).split())
 
 
+def distinct(frame: pd.DataFrame, columns: Sequence[Hashable]) -> list[Hashable]:
+    """Those of the columns that hold more than one value."""
+    return [name for name in columns if name in frame and frame[name].map(words).nunique() > 1]
+
+
 def clusterings(frame: pd.DataFrame) -> list[str]:
     """What the items of each row share, empty where they stand for themselves, which files give back as missing."""
     return ["" if pd.isna(value) else words(value) for value in frame["cluster"]] if "cluster" in frame else []
@@ -234,15 +249,6 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
     frame = frame.drop(columns=twice).reset_index()
     levels = [name for dim in dims if dim in own for name in result.indexes[dim].names]  # several of dims that were stacked
     keys = [*levels, *(name for name in pairs if name not in dims)]
-    if len(pairs) == 2:  # a square has cells of each system with itself
-        frame = frame[frame[pairs[0]] != frame[pairs[1]]]
-    if pairs and set(pairs) <= set(dims):  # a square has every pair twice, and may have empty cells
-        first, second = pairs
-        ends = pd.Series([frozenset(pair) for pair in zip(frame[first], frame[second], strict=True)], index=frame.index)
-        others = [frame[key] for key in keys if key not in pairs]
-        frame = frame[frame[needed[0]].notna()]
-        marks = pd.DataFrame(dict(enumerate([ends, *others]))).loc[frame.index]
-        frame = frame[~marks.duplicated()]
     return frame[[*keys, *(name for name in frame.columns if name not in keys)]].reset_index(drop=True), keys
 
 

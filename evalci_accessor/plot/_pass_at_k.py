@@ -1,51 +1,20 @@
-"""What k samples of an item would score, over k: a bar for each k by itself, a band for all of them together."""
+"""What k samples of an item would score, over k; and lines over numbers along x, as pictures of plans have too."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from evalci_accessor._typing import Labels
-from evalci_accessor.plot import _words
-from evalci_accessor.plot._canvas import (
-    Canvas,
-    Look,
-    check_look,
-    open_canvas,
-    open_end,
-    set_below,
-    set_legend,
-    set_percent,
-    set_plain,
-    set_title,
-    widen,
-)
-from evalci_accessor.plot._curves import (
-    BAND,
-    Curve,
-    distinct,
-    dress,
-    frame_curves,
-    opacity,
-    points_wide,
-    set_counts,
-    span,
-    split,
-)
-from evalci_accessor.plot._frame import (
-    APART,
-    RATE,
-    Result,
-    called,
-    chosen_keys,
-    clusterings,
-    numbers,
-    refuse_lacking,
-    tidy,
-    words,
-)
-from evalci_accessor.plot._intervals import Pen, draw, in_unit
+from evalci_accessor._warn import examples
+from evalci_accessor.exceptions import MethodError
+from evalci_accessor.plot import _frame, _words
+from evalci_accessor.plot._canvas import BLUE, GREEN, OCHRE, PURPLE, VERMILLION, Canvas, Look, Pen, draw
+from evalci_accessor.plot._frame import APART, RATE, Result, called, distinct, numbers, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,6 +31,44 @@ _SAID = {
     "pass_hat_k": "pass^k (all pass)",
     "best_of_k": "best of k",
 }
+# Colour, mark and dash of each line; None is the ink of the Axes. No two share a mark or a dash.
+LOOKS: tuple[tuple[str | None, str, Any], ...] = (
+    (BLUE, "o", "-"),
+    (VERMILLION, "s", (0, (5, 1.5))),
+    (None, "^", (0, (1.2, 1.2))),
+    (GREEN, "D", (0, (6, 1.5, 1.2, 1.5))),
+    (PURPLE, "v", (0, (9, 2.5))),
+    (OCHRE, ">", (0, (5, 1.5, 1.2, 1.5, 1.2, 1.5))),
+)
+BAND = 0.16  # opacity of one band
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Curve:
+    """The rows of one line in the order of x, its name, and how it looks."""
+
+    frame: pd.DataFrame
+    name: str
+    color: Any
+    marker: str
+    style: Any
+
+    def numbers(self, column: str) -> np.ndarray:
+        """A column as floats; nan throughout if the result lacks it."""
+        return numbers(self.frame, column) if column in self.frame else np.full(len(self.frame), np.nan)
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """How its line and its marks are drawn, in the picture and in the legend."""
+        return {"color": self.color, "linestyle": self.style, "linewidth": 1.8, "marker": self.marker, "markersize": 6.5}
+
+    def band(self, ax: Axes, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, alpha: float, **more: Any) -> None:
+        """Fill between the limits, with an edge in the line's own dash, so that bands that overlap can be told apart."""
+        ax.fill_between(x, low, high, color=self.color, alpha=alpha, linewidth=0, zorder=1.5, gid="band", **more)
+        for edge in (low, high):
+            ax.plot(
+                x, edge, color=self.color, linestyle=self.style, linewidth=0.7, alpha=0.8, zorder=1.6, gid="edge", **more
+            )
 
 
 def pass_at_k(
@@ -113,48 +120,41 @@ def pass_at_k(
     ('k, samples of an item', '80 items in 20 clusters of repo_id')
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    check_look(look)
-    frame, keys = tidy(result, RATE, "plot.pass_at_k", SOURCE)
-    refuse_lacking(list(frame.columns), NEEDED, "plot.pass_at_k", SOURCE)
-    keys = chosen_keys(frame, [key for key in keys if key not in ("k", "measure")], label)
+    frame, keys = _frame.tidy(result, RATE, "plot.pass_at_k", SOURCE)
+    _frame.refuse_lacking(list(frame.columns), NEEDED, "plot.pass_at_k", SOURCE)
+    keys = _frame.chosen_keys(frame, [key for key in keys if key not in ("k", "measure")], label)
     every = [numbers(frame, name) for name in (*RATE, *_TOGETHER) if name in frame]
-    rates = in_unit(*every) if percent is None else percent
+    rates = _words.in_unit(*every) if percent is None else percent
     apart = distinct(frame, [name for name in APART if name not in ("k", *keys)])
     by = [*keys, *apart]
     lines = split(frame, by, "k", lambda firsts: called(firsts.drop(columns="k"), keys) if by else [""], "plot.pass_at_k")
-    canvas = open_canvas(look)
+    canvas = look.open()
     ax, curves = canvas.ax, dress(lines, canvas)
     ks = np.unique(numbers(frame, "k"))
     handles, title_of_legend = _handles(canvas, curves)
-    frame_curves(canvas, len(handles) + 2)
-    ax.set_xlim(*widen(ax, [ks]))
+    canvas.frame_curves(len(handles) + 2)
+    ax.set_xlim(*canvas.widen([ks]))
     side = _beside(canvas, ks, len(curves))
     left, right = ax.get_xlim()
-    room = (right - left) / points_wide(ax) * side * (len(curves) - 1) / 2
+    room = (right - left) / canvas.width * side * (len(curves) - 1) / 2
     ax.set_xlim(left - room, right + room)
-    low, high = widen(ax, every, upright=True)
+    low, high = canvas.widen(every, upright=True)
     ax.set_ylim((max(low, -0.02), min(high, 1.02)) if rates else (low, high))
-    bounds = (0.0, 1.0) if rates else (-np.inf, np.inf)
     arrows = False
     for i, curve in enumerate(curves):
-        arrows |= _draw(canvas, curve, (i - (len(curves) - 1) / 2) * side, bounds, opacity(len(curves)))
-    set_counts(canvas, ks)
-    if rates:
-        set_percent(ax.yaxis, " %")
-    else:
-        set_plain(ax.yaxis)
+        arrows |= _draw(canvas, curve, (i - (len(curves) - 1) / 2) * side, rates, opacity(len(curves)))
+    canvas.set_counts(ks)
+    canvas.set_units("y", percent=rates)
     measures = [words(value) for value in frame["measure"].unique()] if "measure" in frame else []
     ax.set_ylabel(_SAID.get(measures[0], "estimate") if len(measures) == 1 else "estimate", parse_math=False)
-    set_below(canvas, "k, samples of an item")
-    set_legend(canvas, [*handles, *([open_end(ax)] if arrows else [])], title_of_legend)
-    set_title(canvas, title)
-    return ax
+    handles += [canvas.open_end] if arrows else []
+    return canvas.write(handles, below="k, samples of an item", legend=title_of_legend)
 
 
 def _beside(canvas: Canvas, ks: np.ndarray, n_lines: int) -> float:
     """Points between lines at one k: less where the next k is near."""
     low, high = canvas.ax.get_xlim()
-    apart = np.diff(ks).min(initial=high - low) / (high - low) * points_wide(canvas.ax)
+    apart = np.diff(ks).min(initial=high - low) / (high - low) * canvas.width
     return float(min(_SIDE, 0.8 * apart / n_lines))
 
 
@@ -164,7 +164,7 @@ def _together(curve: Curve) -> list[np.ndarray]:
     return limits if len(curve.frame) > 1 and not np.isnan(limits).all() else []
 
 
-def _draw(canvas: Canvas, curve: Curve, shift: float, bounds: tuple[float, float], alpha: float) -> bool:
+def _draw(canvas: Canvas, curve: Curve, shift: float, rates: bool, alpha: float) -> bool:
     """One line with its bars and its band, some points to the side; whether a bar has an arrow."""
     from matplotlib.transforms import ScaledTranslation
 
@@ -177,8 +177,8 @@ def _draw(canvas: Canvas, curve: Curve, shift: float, bounds: tuple[float, float
         floor, ceiling = ax.get_ylim()  # what has no limit ends with the picture
         lower, upper = (np.where(np.isinf(each), np.clip(each, floor, ceiling), each) for each in together)
         curve.band(ax, k, lower, upper, alpha=alpha, transform=moved)
-    pen = Pen(color=curve.color, width=_BAR, cap=0, gid="interval")
-    arrows = draw(ax, k, point, low, high, bounds, pen, zorder=2.5, upright=True, transform=moved)
+    pen = Pen(color=curve.color, width=_BAR, cap=0, gid="interval", zorder=2.5, upright=True)
+    arrows = draw(canvas, k, [point, low, high], rates, pen, moved)
     ax.plot(k, point, **curve.line, markeredgecolor=ax.get_facecolor(), zorder=3, gid="estimate", transform=moved)
     return arrows
 
@@ -211,9 +211,56 @@ def _counts(curve: Curve) -> str:
     said = []
     for name, shown in (("n_items", "items"), ("n_clusters", "clusters")):
         values = curve.numbers(name)
-        clusters = clusterings(curve.frame)
+        clusters = _frame.clusterings(curve.frame)
         if np.isnan(values).all() or (name == "n_clusters" and "cluster" in curve.frame and not any(clusters)):
             continue
         of = f" of {_words.few(clusters)}" if name == "n_clusters" and any(clusters) else ""
-        said.append(f"{span(values, values)} {shown}{of}")
+        said.append(f"{_words.span(values, values)} {shown}{of}")
     return " in ".join(said)
+
+
+def opacity(n_lines: int) -> float:
+    """Opacity of each of several bands, which lie on each other."""
+    return BAND * min(1.0, 2 / n_lines)
+
+
+def split(
+    frame: pd.DataFrame, by: Sequence[Hashable], x: str, called: Callable[[pd.DataFrame], list[str]], asked: str
+) -> list[tuple[str, pd.DataFrame]]:
+    """The lines of a result, in the order in which they came: the names that ``called`` gives to their first rows, and rows."""
+    at: dict[tuple[str, ...], list[int]] = {}
+    columns = [frame[name].map(words).tolist() for name in by]
+    for i in range(len(frame)):
+        at.setdefault(tuple(column[i] for column in columns), []).append(i)
+    names = called(frame.iloc[[rows[0] for rows in at.values()]].reset_index(drop=True))
+    if len(at) > len(LOOKS):
+        raise MethodError(
+            f"{asked} tells at most {len(LOOKS)} lines apart, and the result holds {len(at)}: {examples(map(repr, names))}. Pick "
+            "some of its rows; or draw several pictures, each of a part of the result on an Axes of its own (ax=), as a groupby "
+            "of the result gives them."
+        )
+    lines = []
+    for rows, name in zip(at.values(), names, strict=True):
+        part = frame.iloc[rows].reset_index(drop=True)
+        place = numbers(part, x)
+        who = f" ({name})" if name else ""
+        if not np.isfinite(place).all():
+            raise MethodError(
+                f"{asked} was given rows without a number {x!r}{who}; each needs one, since it is drawn there."
+            )
+        values, counts = np.unique(place, return_counts=True)
+        if (counts > 1).any():
+            raise MethodError(
+                f"{asked} was given {counts.max()} rows with {x} = {values[np.argmax(counts)]:g}{who}, which nothing tells apart. "
+                "Pass one of them, or put a column that names them before the result's own."
+            )
+        lines.append((name, part.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)))
+    return lines
+
+
+def dress(lines: Sequence[tuple[str, pd.DataFrame]], canvas: Canvas) -> list[Curve]:
+    """Give each line its looks."""
+    return [
+        Curve(frame=part, name=name, color=canvas.ink if color is None else color, marker=marker, style=style)
+        for (name, part), (color, marker, style) in zip(lines, LOOKS, strict=False)
+    ]

@@ -11,33 +11,10 @@ import pandas as pd
 
 from evalci_accessor._typing import Labels, PlanAxis
 from evalci_accessor.exceptions import MethodError
-from evalci_accessor.plot import _words
-from evalci_accessor.plot._canvas import (
-    Canvas,
-    Look,
-    check_look,
-    open_canvas,
-    set_below,
-    set_legend,
-    set_percent,
-    set_plain,
-    set_title,
-    widen,
-)
-from evalci_accessor.plot._curves import BAND, Curve, distinct, dress, frame_curves, opacity, set_counts, split
-from evalci_accessor.plot._frame import (
-    Result,
-    called,
-    chosen_keys,
-    clusterings,
-    folded,
-    named,
-    numbers,
-    refuse_lacking,
-    tidy,
-    words,
-)
-from evalci_accessor.plot._intervals import in_unit
+from evalci_accessor.plot import _frame, _words
+from evalci_accessor.plot._canvas import Canvas, Look
+from evalci_accessor.plot._frame import Result, called, clusterings, distinct, named, numbers, words
+from evalci_accessor.plot._pass_at_k import BAND, Curve, dress, opacity, split
 from evalci_accessor.stats import PowerPlan, WidthPlan
 from evalci_accessor.stats._validate import check_option
 
@@ -116,7 +93,6 @@ def power(
     ('clusters of doc_id', 'half-width, points')
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    check_look(look)
     kind, frame, keys = _read(result, label)
     along = _along(frame, x)
     lines = _lines(frame, keys, kind, along)
@@ -128,13 +104,13 @@ def power(
     if across is not None and not 0 <= across <= (1 if kind == "power" else np.finfo(np.float64).max):
         wanted = "a power is from 0 to 1, as .8" if kind == "power" else f"a {kind.replace('_', '-')} is 0 or more"
         raise MethodError(f"goal={goal!r} is beyond what can be reached: {wanted}, in the units of the result.")
-    canvas = open_canvas(look)
+    canvas = look.open()
     ax, curves = canvas.ax, dress(lines, canvas)
     limit = _shared_limit(curves, kind, along)
     handles = _handles(canvas, curves, kind, across, limited=limit is not None, percent=is_rate)
-    frame_curves(canvas, len(handles) + 1)
+    canvas.frame_curves(len(handles) + 1)
     at = np.unique(numbers(frame, along))
-    ax.set_xlim(*widen(ax, [at]))
+    ax.set_xlim(*canvas.widen([at]))
     ax.set_ylim(*_height(canvas, values, kind, across))
     for curve in curves:
         limits = _band(curve, kind)
@@ -146,16 +122,10 @@ def power(
         ax.plot(*limit, color=canvas.ink, **_LIMIT, zorder=2, gid="limit")
     if across is not None:
         ax.axhline(across, color=canvas.ink, **_GOAL, zorder=1.8, gid="goal")
-    set_counts(canvas, at)
-    if is_rate:
-        set_percent(ax.yaxis, " %" if kind == "power" else "")
-    else:
-        set_plain(ax.yaxis)
+    canvas.set_counts(at)
+    canvas.set_units("y", percent=is_rate, unit=" %" if kind == "power" else "")
     ax.set_ylabel(_height_label(frame, kind, percent=is_rate))
-    set_below(canvas, _axis_label(frame, along))
-    set_legend(canvas, handles, _common(frame, kind, keys) or None)
-    set_title(canvas, title)
-    return ax
+    return canvas.write(handles, below=_axis_label(frame, along), legend=_common(frame, kind, keys) or None)
 
 
 def _read(result: Any, label: Labels | None) -> tuple[str, pd.DataFrame, list[Hashable]]:
@@ -164,15 +134,15 @@ def _read(result: Any, label: Labels | None) -> tuple[str, pd.DataFrame, list[Ha
         result = _of_plan(result)
     held = [str(name) for name in getattr(result, "data_vars", getattr(result, "columns", ()))]
     kind = next((kind for kind in KINDS if kind in held), "half_width")
-    frame, keys = tidy(result, (kind,), "plot.power", SOURCE)
-    refuse_lacking(list(frame.columns), (kind, "n_clusters"), "plot.power", SOURCE)
+    frame, keys = _frame.tidy(result, (kind,), "plot.power", SOURCE)
+    _frame.refuse_lacking(list(frame.columns), (kind, "n_clusters"), "plot.power", SOURCE)
     if "n_clusters_low" in frame:
         raise MethodError(
             "plot.power draws what designs reach, and this is a result of required_clusters, which has one design a goal. Pass its "
             "n_clusters, n_clusters_low and n_clusters_high to half_width or power, and draw that."
         )
     own = {*KINDS, *_DESIGN, *_GOALS, "n_items", "method"}
-    return kind, *folded(frame, chosen_keys(frame, [key for key in keys if key not in own], label))
+    return kind, *_frame.folded(frame, _frame.chosen_keys(frame, [key for key in keys if key not in own], label))
 
 
 def _of_plan(plan: WidthPlan | PowerPlan) -> pd.DataFrame:
@@ -187,7 +157,7 @@ def _along(frame: pd.DataFrame, x: PlanAxis | None) -> str:
     if x is None:
         return str(next(iter(distinct(frame, _DESIGN)), "n_clusters"))
     check_option(x, PlanAxis, "x")
-    refuse_lacking(list(frame.columns), (x,), f"plot.power with x={x!r}", SOURCE)
+    _frame.refuse_lacking(list(frame.columns), (x,), f"plot.power with x={x!r}", SOURCE)
     return x
 
 
@@ -241,7 +211,7 @@ def _clustered(frame: pd.DataFrame) -> bool:
 def _of_rates(frame: pd.DataFrame, values: list[np.ndarray]) -> bool:
     """Whether the scores are rates: all within [0, 1], and a pilot's mean is known, as that of wider scores is not."""
     wider = "estimate" in frame and np.isnan(numbers(frame, "estimate")).all()
-    return in_unit(*values) and not wider
+    return _words.in_unit(*values) and not wider
 
 
 def _band(curve: Curve, kind: str) -> tuple[np.ndarray, np.ndarray] | None:
@@ -261,7 +231,7 @@ def _shared_limit(curves: list[Curve], kind: str, along: str) -> tuple[np.ndarra
 
 
 def _height(canvas: Canvas, values: list[np.ndarray], kind: str, across: float | None) -> tuple[float, float]:
-    low, high = widen(canvas.ax, values, held=(0.0, *([] if across is None else [across])), upright=True)
+    low, high = canvas.widen(values, held=(0.0, *([] if across is None else [across])), upright=True)
     return (min(low, -0.02), max(high, 1.02)) if kind == "power" else (0.0, high)
 
 

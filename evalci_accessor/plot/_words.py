@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+BETWEEN = " + "  # the names of crossed clusterings
+
 
 def interval(point: float, low: float, high: float, *, percent: bool, signed: bool = False) -> str:
     """An estimate and its limits, as "73.9 [65.7, 81.1]"."""
@@ -58,3 +60,16 @@ def level(text: str) -> str:
         return f"{100 * float(text):.4g} % "
     except ValueError:
         return ""
+
+
+def in_unit(*values: np.ndarray, low: float = 0.0) -> bool:
+    """Whether all numbers lie between ``low`` and 1, as rates and their differences do."""
+    every = np.concatenate(values)
+    every = every[~np.isnan(every)]
+    return bool(every.size and (every >= low).all() and (every <= 1).all())
+
+
+def span(low: np.ndarray, high: np.ndarray) -> str:
+    """Counts as one number or as a range."""
+    ends = counts(np.array([np.nanmin(low), np.nanmax(high)]))
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]}\N{EN DASH}{ends[1]}"

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalci_accessor._crossing import BETWEEN
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _words
+from evalci_accessor.plot._words import BETWEEN
 
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 

@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor._crosscheck import refuse_without_factor
-from evalci_accessor._crossing import BETWEEN
 from evalci_accessor._options import ReportOptions, Wording
 from evalci_accessor._repeats import Items
 from evalci_accessor._warn import held, plain
 from evalci_accessor.exceptions import EvalCIWarning, MethodError, MissingScoreWarning, PooledSamplesWarning, ScoreError
-from evalci_accessor.plot._intervals import in_unit
+from evalci_accessor.plot._words import BETWEEN, in_unit
 from evalci_accessor.report import _sources
 from evalci_accessor.report._cells import Speech, check_nouns
 from evalci_accessor.report._gaps import gaps

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
-from evalci_accessor._crossing import BETWEEN
 from evalci_accessor.plot import _words
+from evalci_accessor.plot._words import BETWEEN
 from evalci_accessor.report._cells import count, pvalue, ratio
 from evalci_accessor.report._report import Report
 from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows, verdict

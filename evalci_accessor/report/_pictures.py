@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalci_accessor.exceptions import MissingExtraError
 from evalci_accessor.plot import differences, forest
-from evalci_accessor.plot._canvas import Look, check_look
+from evalci_accessor.plot._canvas import Look
 from evalci_accessor.plot._frame import MINUS
 from evalci_accessor.report._cells import visible
 from evalci_accessor.report._layout import Picture
@@ -29,7 +29,7 @@ _LETTERS = 26
 def available() -> bool:
     """Whether pictures can be drawn at all."""
     try:
-        check_look(Look(ax=None, figsize=None, title=None))
+        Look()
     except MissingExtraError:
         return False
     return True

@@ -11,7 +11,7 @@ import pandas as pd
 from evalci_accessor.exceptions import MissingExtraError
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, tidy
-from evalci_accessor.plot._intervals import in_unit
+from evalci_accessor.plot._words import in_unit
 from evalci_accessor.report._cells import Speech, check_nouns, count, pvalue, ratio
 from evalci_accessor.report._rows import Row, icc, pair_rows, rows, verdict
 

@@ -253,9 +253,6 @@ def test_parts_of_a_cube_of_results_keep_their_names(cube):
     again = plot.forest(stacked[0], naive=stacked[1], sort_by=None)
     assert sorted(labels(again)) == sorted(" · ".join(pair) for pair in itertools.product(["en", "de"], honest["model"].values))
     assert sorted(notes(again)) == sorted(notes(ax))
-    square = cube.evalci.compare("model", cluster="doc_id", rng=1, layout="square")
-    assert labels(plot.differences(square.sel(model_b="atlas"))) == ["boreal \N{MINUS SIGN} atlas", "cascade \N{MINUS SIGN} atlas"]
-    assert labels(plot.differences(square.sel(model_a="boreal", model_b="atlas"))) == ["boreal \N{MINUS SIGN} atlas"]
 
 
 def test_largest_clusters_of_one_size_are_counted():
@@ -368,14 +365,14 @@ def test_accessors_draw_what_the_methods_give(rag, cube):
         assert said(ax) == ["clustered by doc_id: icc_averaged", "scores taken as independent: wilson"]
 
 
-def test_accessors_draw_all_pairs(rag, cube):
+def test_all_pairs_of_every_container_are_drawn(rag, cube):
     result = rag.evalci.compare("model", item="item", cluster="doc_id", rng=1)
     series = rag.set_index(["model", "item", "doc_id"])["score"]
     for ax in (
-        rag.evalci.plot.differences("model", item="item", cluster="doc_id", rng=1),
-        series.evalci.plot.differences("model", item="item", cluster="doc_id", rng=1),
-        cube.evalci.plot.differences("model", cluster="doc_id", rng=1),
-        cube["score"].evalci.plot.differences("model", cluster="doc_id", rng=1),
+        result.evalci.plot.differences(),
+        plot.differences(series.evalci.compare("model", item="item", cluster="doc_id", rng=1)),
+        cube.evalci.compare("model", cluster="doc_id", rng=1).evalci.plot.differences(),
+        plot.differences(cube["score"].evalci.compare("model", cluster="doc_id", rng=1)),
     ):
         np.testing.assert_allclose(segments(ax, "interval"), result[LIMITS], rtol=1e-12)
         np.testing.assert_allclose(
@@ -425,9 +422,8 @@ def test_results_draw_themselves_on_frames_and_datasets(rag, cube):
     assert labels(cube.sel(model="atlas").evalci.cluster_ci("doc_id").evalci.plot.forest()) == ["all"]
 
 
-@pytest.mark.parametrize("layout", ["pair", "square"])
-def test_differences_of_a_cube_are_drawn_once_each(cube, layout):
-    result = cube.evalci.compare("model", cluster="doc_id", rng=1, layout=layout)
+def test_differences_of_a_cube_are_drawn_once_each(cube):
+    result = cube.evalci.compare("model", cluster="doc_id", rng=1)
     ax = result.evalci.plot.differences(sort_by="difference")
     made = {
         tuple(text.split(" \N{MINUS SIGN} ")): row for text, row in zip(labels(ax), segments(ax, "interval"), strict=True)
@@ -506,8 +502,6 @@ def test_axes_with_a_shared_scale_show_both_pictures():
 ERRORS = [
     (lambda d: d.evalci.plot.forest(), ex.MethodError, "needs cluster=.*'estimate', 'ci_low', 'ci_high'"),
     (lambda d: d.evalci.plot.clusters(), ex.MethodError, "needs cluster="),
-    (lambda d: d.evalci.plot.differences(), ex.MethodError, "needs factor="),
-    (lambda d: d.evalci.plot.differences("model"), ex.MethodError, "needs item="),
     (lambda d: d.evalci.plot.forest("nope"), ex.ColumnNotFoundError, "nope"),
     (lambda d: d.evalci.plot.clusters(["doc_id", "template_id"]), ex.MethodError, "one clustering, and 2"),
     (lambda d: d.evalci.plot.clusters("doc_id", overall=d), ex.MethodError, "overall= goes with a result"),
@@ -517,11 +511,6 @@ ERRORS = [
         lambda d: d.evalci.cluster_ci("doc_id").evalci.plot.forest(confidence_level=0.9, by="model"),
         ex.MethodError,
         "by=, confidence_level=",
-    ),
-    (
-        lambda d: d.evalci.compare("model", item="item", rng=1).evalci.plot.differences(correction="bh"),
-        ex.MethodError,
-        "correction=",
     ),
     (lambda d: plot.forest(d), ex.ColumnNotFoundError, "Not there: 'estimate', 'ci_low' and 'ci_high'"),
     (lambda d: plot.differences(d.evalci.cluster_ci("doc_id")), ex.ColumnNotFoundError, "compare or diff_ci"),
