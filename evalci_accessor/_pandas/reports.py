@@ -13,13 +13,12 @@ from evalci_accessor._pandas.columns import Frame, find, listed
 from evalci_accessor._pandas.plots import naive_intervals
 from evalci_accessor._pandas.repeated import Roles, read_items
 from evalci_accessor._present import ESTIMATE_COLUMNS
-from evalci_accessor._repeats import Items
 from evalci_accessor._scores import weights_to_float
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._warn import held
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.report import Report
-from evalci_accessor.report._collect import Findings, build, check
+from evalci_accessor.report._collect import Findings, Parts, Sampled, build, check
 
 
 def report(
@@ -40,8 +39,11 @@ def report(
     if item is not None and (factor is None or sample is not None):
         roles = Roles(item=item, cluster=cluster, sample=sample, score=score, by=keys, weights=weights)
 
-        def read() -> tuple[None, Items]:
-            return None, read_items(data, roles, reserved=(), nested=False, nan_policy=nan_policy)[2]
+        def read() -> tuple[None, Sampled]:
+            items = read_items(data, roles, reserved=(), nested=False, nan_policy=nan_policy)[2]
+            return None, Sampled(
+                groups=items.groups, n=items.n, per_entry=items.per_entry, n_groups=items.naming.n_groups, pooled=items.pooled
+            )
 
         _, counted = findings.of_items(read)
         if counted.shares is not None:
@@ -80,10 +82,19 @@ def report(
         with held():  # the same findings once more
             beside = differences(clustered=False)
     own: list[Hashable] = [name for name in rates.columns if name not in ESTIMATE_COLUMNS]
-    return build(
-        find(data, score, "score").name, own, rates, naive, clustering, comparison, beside, findings, counted,
-        options=options, wording=wording, weights=None if weights is None else find(data, weights, "weights").name,
-    )  # fmt: skip
+    parts = Parts(
+        score=find(data, score, "score").name,
+        keys=own,
+        rates=rates,
+        naive=naive,
+        clustering=clustering,
+        comparison=comparison,
+        beside=beside,
+        findings=findings,
+        counted=counted,
+        weights=None if weights is None else find(data, weights, "weights").name,
+    )
+    return build(parts, options, wording)
 
 
 def _key(data: Frame, factor: Any) -> Any:

@@ -11,7 +11,6 @@ import xarray as xr
 from evalci_accessor._options import ReportOptions, Wording
 from evalci_accessor._pairs import COMPARE_COLUMNS, DIFF_COLUMNS
 from evalci_accessor._present import DESIGN_COLUMNS, ESTIMATE_COLUMNS
-from evalci_accessor._repeats import Items
 from evalci_accessor._typing import NanPolicy, Unmatched
 from evalci_accessor._warn import held
 from evalci_accessor._xarray import methods, pairs
@@ -20,8 +19,8 @@ from evalci_accessor._xarray.parts import Parts, find_parts
 from evalci_accessor._xarray.plots import naive_intervals
 from evalci_accessor._xarray.reduce import Cells
 from evalci_accessor._xarray.repeated import Roles, read_items
-from evalci_accessor.report import Report
-from evalci_accessor.report._collect import Findings, build, check
+from evalci_accessor.report import Report, _collect
+from evalci_accessor.report._collect import Findings, Sampled, build, check
 
 
 def report(
@@ -40,8 +39,11 @@ def report(
         named = item if parts is None else [one.array for one in parts.item]
         roles = Roles(item=named, cluster=cluster, sample=sample, score=score, dim=reduced, weights=weights)
 
-        def read() -> tuple[Cells, Items]:
-            return read_items(data, roles, nested=False, nan_policy=nan_policy)
+        def read() -> tuple[Cells, Sampled]:
+            cells, items = read_items(data, roles, nested=False, nan_policy=nan_policy)
+            return cells, Sampled(
+                groups=items.groups, n=items.n, per_entry=items.per_entry, n_groups=items.naming.n_groups, pooled=items.pooled
+            )
 
         cells, counted = findings.of_items(read)
         reduced = cells.reduced
@@ -89,12 +91,19 @@ def report(
             beside = differences(clustered=False)
     kept = list(rates["estimate"].dims)
     keys = [_name(d, parts) for d in kept]
-    return build(
-        score_of(data, score).name, keys, _frame(rates, kept, keys, ESTIMATE_COLUMNS, parts),
-        _frame(naive, kept, keys, ESTIMATE_COLUMNS, parts), _frame(clustering, [*kept, "cluster"], keys, DESIGN_COLUMNS, parts),
-        comparison, beside, findings, counted, options=options, wording=wording,
+    answers = _collect.Parts(
+        score=score_of(data, score).name,
+        keys=keys,
+        rates=_frame(rates, kept, keys, ESTIMATE_COLUMNS, parts),
+        naive=_frame(naive, kept, keys, ESTIMATE_COLUMNS, parts),
+        clustering=_frame(clustering, [*kept, "cluster"], keys, DESIGN_COLUMNS, parts),
+        comparison=comparison,
+        beside=beside,
+        findings=findings,
+        counted=counted,
         weights=None if weights is None else find(data, weights, "weights").name,
-    )  # fmt: skip
+    )
+    return build(answers, options, wording)
 
 
 def _name(dim: Hashable, parts: Parts | None) -> Hashable:

@@ -1,4 +1,4 @@
-"""Pictures of results, drawn from their numbers. Needs matplotlib, which is imported when a picture is asked for."""
+"""Pictures of results, drawn from their numbers. Matplotlib is imported with the first of them."""
 
 from __future__ import annotations
 

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 Ticks: TypeAlias = tuple[list[float], list[str]]
 
-# After Okabe and Ito, some a little lighter or darker: at least 3 : 1 against white and against dark notebooks.
+# After Okabe and Ito, a little lighter or darker: at least 3 : 1 against white and against dark notebooks.
 BLUE, VERMILLION, GREEN, PURPLE, OCHRE = "#1b7fc0", "#d55e00", "#009e73", "#c45a9b", "#b98300"
 _GAP = 10.0  # points between the columns of the margin
-_PLOT_WIDTH, _PLOT_LETTERS = 3.6, 26  # inches that are left to the intervals themselves; more where letters are large
+_PLOT_WIDTH, _PLOT_LETTERS = (
+    3.6,
+    26,
+)  # inches that are left to the intervals themselves; more where letters are large
 _TICKS = 9  # along x, at most
 _MARKS = ("estimate", "difference", "coverage", "rates")  # one of these lines is in each picture
 LEGEND = 68  # letters of a line of the legend, where there is room
@@ -71,39 +74,53 @@ class Look:
             from matplotlib.axes import Axes
         except ImportError as error:
             raise MissingExtraError(
-                "Plots need matplotlib, which is not installed. Install it with: pip install 'evalci-accessor[plot]'"
+                "Plots need matplotlib, which is not installed. Install it with: pip install "
+                "'evalci-accessor[plot]'"
             ) from error
         if self.ax is None:
             return
         if not isinstance(self.ax, Axes):
             raise MethodError(
-                f"ax= must be a matplotlib Axes; got {type(self.ax).__name__}. Of an array of them, as plt.subplots gives, pass one."
+                f"ax= must be a matplotlib Axes; got {type(self.ax).__name__}. Of an array of them, as "
+                "plt.subplots gives, pass one."
             )
         if self.ax.name != "rectilinear":
             raise MethodError(
-                f"ax= is an Axes of projection {self.ax.name!r}, on which x and y mean something else; pass a plain one."
+                f"ax= is an Axes of projection {self.ax.name!r}, on which x and y mean something else; pass "
+                "a plain one."
             )
         if _is_drawn(self.ax):
             raise MethodError(
-                "ax= holds a picture of results already, whose rows and colours would be taken for those of this one. Give each an "
+                "ax= holds a picture of results already, whose rows and colours would be taken for those of "
+                "this one. Give each an "
                 "Axes of its own; or concatenate the results, to see them in one picture."
             )
         if self.figsize is not None:
-            raise MethodError("figsize= is the size of a new figure, and ax= is part of one that exists; leave one of them out.")
+            raise MethodError(
+                "figsize= is the size of a new figure, and ax= is part of one that exists; leave one of them "
+                "out."
+            )
 
     def refuse_shared(self, along: Literal["x", "y"], ticks: Ticks | None = None) -> None:
-        """Refuse an Axes that shares its ticks with a picture of others, since these would be called after the later."""
+        """Refuse an Axes that shares its ticks with a picture of others, which would lose their names."""
         if self.ax is None:
             return
         grouper = self.ax.get_shared_x_axes() if along == "x" else self.ax.get_shared_y_axes()
         for one in grouper.get_siblings(self.ax):
             axis = one.xaxis if along == "x" else one.yaxis
             at = axis.get_majorticklocs()
-            if _is_drawn(one) and (ticks is None or (at.tolist(), axis.get_major_formatter().format_ticks(at)) != ticks):
+            if _is_drawn(one) and (
+                ticks is None or (at.tolist(), axis.get_major_formatter().format_ticks(at)) != ticks
+            ):
                 raise MethodError(
-                    f"ax= shares its {along} axis with a picture of other {'clusters' if along == 'x' else 'rows'}, which would be "
+                    f"ax= shares its {along} axis with a picture of other "
+                    f"{'clusters' if along == 'x' else 'rows'}, which would be "
                     f"called after those of this one. Leave out share{along}=True"
-                    + ("." if ticks is None else "; or give both the same rows in the same order, as with sort_by=None.")
+                    + (
+                        "."
+                        if ticks is None
+                        else "; or give both the same rows in the same order, as with sort_by=None."
+                    )
                 )
 
     def open(self) -> Canvas:
@@ -125,15 +142,22 @@ class Canvas:
     title: str | None
 
     @property
+    def figure(self) -> Any:
+        """The figure that it stands in."""
+        return self.ax.get_figure()
+
+    @property
     def ink(self) -> Any:
         """The colour in which this Axes writes, whatever style is in force by now."""
         return self.ax.xaxis.label.get_color()
 
     def set_size(self, width: float, height: float) -> None:
         """Size of a figure of ours, in inches."""
-        self.ax.get_figure().set_size_inches(width, height)  # type: ignore[union-attr]
+        self.figure.set_size_inches(width, height)
 
-    def set_rows(self, labels: Sequence[str], headings: Sequence[str], notes: Sequence[Note], *, legend: int) -> None:
+    def set_rows(
+        self, labels: Sequence[str], headings: Sequence[str], notes: Sequence[Note], *, legend: int
+    ) -> None:
         """Name the rows, write the margin, and give the figure the size that they need."""
         ax = self.ax
         at, _ = places(headings)
@@ -173,7 +197,7 @@ class Canvas:
     def widen(
         self, values: Sequence[np.ndarray], held: Sequence[float] = (), *, upright: bool = False
     ) -> tuple[float, float]:
-        """Limits that show all finite values with a little room, and whatever the Axes or those that share its scale show already."""
+        """Limits that show all finite values, with a little room, and what is on the shared scale already."""
         every = np.concatenate([np.asarray(held, dtype=np.float64), *map(np.ravel, values)])
         every = every[np.isfinite(every)]
         low, high = (every.min(), every.max()) if every.size else (0.0, 1.0)
@@ -195,7 +219,7 @@ class Canvas:
         ax = self.ax
         low, high = ax.get_xlim()
         em = letter(ax.xaxis)
-        wide = ax.get_window_extent().width / ax.get_figure().dpi * 72  # type: ignore[union-attr]
+        wide = self.width
         if self.sizable:
             wide = max(_PLOT_WIDTH * 72, _PLOT_LETTERS * em)
         for most in range(_TICKS, 1, -1):
@@ -208,9 +232,13 @@ class Canvas:
             ax.xaxis.set_major_locator(locator)
 
     def set_units(self, along: Literal["x", "y"], *, percent: bool, unit: str = " %") -> None:
-        """Write the numbers of an axis in hundredths, or in full: a factor or an offset would lie under the legend."""
-        axis = self.ax.xaxis if along == "x" else self.ax.yaxis  # a partial pickles, as a function in a function does not
-        axis.set_major_formatter(functools.partial(_hundredths, unit) if percent else functools.partial(_full, axis))
+        """Write the numbers of an axis in hundredths, or in full: an offset would lie under the legend."""
+        axis = (
+            self.ax.xaxis if along == "x" else self.ax.yaxis
+        )  # a partial pickles, as a function in a function does not
+        axis.set_major_formatter(
+            functools.partial(_hundredths, unit) if percent else functools.partial(_full, axis)
+        )
 
     def write(self, handles: Sequence[Any], *, below: str, legend: str | None = None) -> Axes:
         """What lies along x, the legend and the title, as written: the last step of each picture."""
@@ -224,10 +252,9 @@ class Canvas:
     def _set_legend(self, handles: Sequence[Any], title: str | None = None) -> None:
         """The legend above the Axes, where no interval can lie under it, in lines for which there is room."""
         left, room = self._room()
-        legend = self.ax.legend(
-            handles=list(handles), title=title, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False,
-            alignment="left", labelcolor=self.ink,
-        )  # fmt: skip
+        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+        ink: dict[str, Any] = {"frameon": False, "alignment": "left", "labelcolor": self.ink}
+        legend = self.ax.legend(handles=list(handles), title=title, **place, **ink)
         legend.get_title().set_color(self.ink)
         texts = [legend.get_title(), *legend.get_texts()]
         written = [text.get_text() for text in texts]
@@ -249,14 +276,14 @@ class Canvas:
         if left:
             from matplotlib.transforms import ScaledTranslation
 
-            shift = ScaledTranslation(-left, 0, self.ax.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
+            shift = ScaledTranslation(-left, 0, self.figure.dpi_scale_trans)
             legend.set_bbox_to_anchor((0, 1), transform=self.ax.transAxes + shift)
 
     def _set_title(self, title: str) -> None:
         """The caller's title, above the legend, as written."""
         ax = self.ax
         legend = ax.get_legend()
-        high = 0.0 if legend is None else legend.get_window_extent().height / ax.get_figure().dpi * 72  # type: ignore[union-attr]
+        high = 0.0 if legend is None else legend.get_window_extent().height / self.figure.dpi * 72
         _fill(ax.set_title(title, pad=high + 8, parse_math=False), title, self._title_room())
 
     def _title_room(self) -> float:
@@ -264,30 +291,30 @@ class Canvas:
         room = self._room()[1]
         if not self.sizable:
             return room
-        ax, figure = self.ax, self.ax.get_figure()
+        ax, figure = self.ax, self.figure
         frame = ax.get_window_extent()
-        margin = max((note.get_window_extent().x1 - frame.x1 for note in ax.texts), default=0.0) / figure.dpi  # type: ignore[union-attr]
-        wide = figure.get_size_inches()[0]  # type: ignore[union-attr]
+        margin = max((note.get_window_extent().x1 - frame.x1 for note in ax.texts), default=0.0) / figure.dpi
+        wide = figure.get_size_inches()[0]
         centre = (wide - room - _EDGE + wide - margin) / 2
         return float(2 * min(centre, wide - centre)) - _PAD
 
     def _room(self) -> tuple[float, float]:
-        """Inches left of the Axes that are its own too, and inches that a text above or below it may be wide with these.
+        """Inches left of the Axes that are its own too, and how wide a text above or below may be with these.
 
         A layout makes room for labels within the place of an Axes, so there the legend may stand above them.
         """
-        ax, figure = self.ax, self.ax.get_figure()
-        dpi = figure.dpi  # type: ignore[union-attr]
+        ax, figure = self.ax, self.figure
+        dpi = figure.dpi
         frame, labels = ax.get_window_extent(), ax.yaxis.get_tightbbox()
         beside = 0.0 if labels is None else max(frame.x0 - labels.x0, 0.0) / dpi
         if self.sizable:
-            return 0.0, figure.get_size_inches()[0] - beside - _EDGE  # type: ignore[union-attr]
-        if figure.get_layout_engine() is None:  # type: ignore[union-attr]
+            return 0.0, figure.get_size_inches()[0] - beside - _EDGE
+        if figure.get_layout_engine() is None:
             return 0.0, frame.width / dpi
         return beside, _GAINED * frame.width / dpi
 
     def set_counts(self, values: np.ndarray) -> None:
-        """Ticks at the numbers that are there, as far as their letters have room; the x limits must be set."""
+        """Ticks at the numbers that are there, as far as there is room; the x limits must be set."""
         ax = self.ax
         texts = _words.counts(values)
         low, high = ax.get_xlim()
@@ -311,7 +338,7 @@ class Canvas:
     @property
     def width(self) -> float:
         """Width of the Axes on paper in points, as far as it is known yet."""
-        return float(self.ax.get_window_extent().width / self.ax.get_figure().dpi * 72)  # type: ignore[union-attr]
+        return float(self.ax.get_window_extent().width / self.figure.dpi * 72)
 
     @property
     def open_end(self) -> Line2D:
@@ -320,12 +347,18 @@ class Canvas:
 
         marker = next((line.get_marker() for line in self.ax.lines if line.get_gid() == "open end"), ">")
         return Line2D(
-            [], [], color=self.ax.xaxis.label.get_color(), marker=marker, markersize=6, linestyle="none", label="no limit here"
+            [],
+            [],
+            color=self.ax.xaxis.label.get_color(),
+            marker=marker,
+            markersize=6,
+            linestyle="none",
+            label="no limit here",
         )
 
 
 def places(headings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Where rows and the headings above them stand, counted from the top; row 0 is left to the notes' own headings."""
+    """Where rows and the headings above them stand, from the top; row 0 is left to the headings of notes."""
     begins = np.array([bool(text) for text in headings])
     rows = 1 + np.arange(len(headings)) + np.cumsum(begins)
     return rows.astype(np.float64), rows[begins].astype(np.float64) - 1
@@ -350,7 +383,8 @@ def _is_drawn(ax: Axes) -> bool:
 def _column(ax: Axes, note: Note, at: np.ndarray) -> list[Text]:
     """The texts of a column of the margin, not yet side by side."""
     shared: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "center_baseline",
+        "xycoords": ("axes fraction", "data"), "textcoords": "offset points",
+        "ha": "right", "va": "center_baseline",
         "color": ax.xaxis.label.get_color(), "annotation_clip": False, "parse_math": False, "gid": "note",
         "fontsize": letter(ax.yaxis),
     }  # fmt: skip
@@ -390,10 +424,18 @@ def _full(axis: Axis, value: float, _: Any) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def draw(canvas: Canvas, place: np.ndarray, limits: Sequence[np.ndarray], rates: bool, pen: Pen, transform: Any = None) -> bool:
+def draw(
+    canvas: Canvas,
+    place: np.ndarray,
+    limits: Sequence[np.ndarray],
+    rates: bool,
+    pen: Pen,
+    transform: Any = None,
+) -> bool:
     """Draw intervals, given as points with lower and upper limits; whether any has an arrow.
 
-    The limits of the Axes must be set, since they end what is infinite. Those of ``rates`` are open at 0 and 1 too.
+    The limits of the Axes must be set, since they end what is infinite. Those of ``rates`` are open at 0 and
+    1 too.
     """
     ax, (point, low, high) = canvas.ax, limits
     floor, ceiling = (pen.floor, 1.0) if rates else (-np.inf, np.inf)
@@ -402,23 +444,46 @@ def draw(canvas: Canvas, place: np.ndarray, limits: Sequence[np.ndarray], rates:
     moved: dict[str, Any] = {} if transform is None else {"transform": transform}
     # A limit that is no more than the end of the scale says nothing; a point there is its own limit.
     open_low, open_high = (low <= floor) & (point > floor), (high >= ceiling) & (point < ceiling)
-    start, stop = np.where(np.isneginf(low), first + room, low), np.where(np.isposinf(high), last - room, high)
+    start, stop = (
+        np.where(np.isneginf(low), first + room, low),
+        np.where(np.isposinf(high), last - room, high),
+    )
 
     def at(across: np.ndarray, along: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return (across[some], along[some]) if pen.upright else (along[some], across[some])
 
     lines = ax.vlines if pen.upright else ax.hlines
     lines(
-        place, start, stop, colors=pen.color, linewidth=pen.width, linestyle=pen.style, zorder=pen.zorder, gid=pen.gid, **moved
+        place,
+        start,
+        stop,
+        colors=pen.color,
+        linewidth=pen.width,
+        linestyle=pen.style,
+        zorder=pen.zorder,
+        gid=pen.gid,
+        **moved,
     )
     bar, heads = ("_", "v^") if pen.upright else ("|", "<>")
     for ends, is_open, arrow in ((start, open_low, heads[0]), (stop, open_high, heads[1])):
         known = np.isfinite(ends) & np.isfinite(point)
         bars, arrows = known & ~is_open & (ends != point), known & is_open
-        shared: dict[str, Any] = {"color": pen.color, "linestyle": "none", "zorder": pen.zorder, "clip_on": False, **moved}
+        shared: dict[str, Any] = {
+            "color": pen.color,
+            "linestyle": "none",
+            "zorder": pen.zorder,
+            "clip_on": False,
+            **moved,
+        }
         if pen.cap and bars.any():
             thick = max(pen.width, 1.0) * 0.7
             ax.plot(*at(place, ends, bars), marker=bar, markersize=pen.cap, markeredgewidth=thick, **shared)
         if arrows.any():
-            ax.plot(*at(place, ends, arrows), marker=arrow, markersize=4 + 1.5 * pen.width, gid="open end", **shared)
+            ax.plot(
+                *at(place, ends, arrows),
+                marker=arrow,
+                markersize=4 + 1.5 * pen.width,
+                gid="open end",
+                **shared,
+            )
     return bool((open_low | open_high).any())

@@ -1,8 +1,8 @@
-"""Clusters side by side: as high as their rate, as wide as their size, so that the mean height is the overall mean."""
+"""Clusters side by side: as high as their rate and as wide as their size."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,8 +39,8 @@ def clusters(
     Parameters
     ----------
     rates : DataFrame or Dataset
-        A row a cluster, with ``estimate`` and ``n``, as ``proportion_ci(by=cluster)`` gives them. A column ``weight`` stands in for
-        ``n`` if it is there.
+        A row a cluster, with ``estimate`` and ``n``, as ``proportion_ci(by=cluster)`` gives them. A column
+        ``weight`` stands in for ``n`` if it is there.
     overall : DataFrame or Dataset, optional
         A result of one row, as of `cluster_ci`: its estimate and its interval are drawn across the clusters.
     label : label or list of labels, optional
@@ -60,10 +60,9 @@ def clusters(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes
-    -----
-    A cluster is as wide as it has scores, so the mean height of the steps is the overall mean. Clusters are named where the
-    name fits, and in the legend the largest is, which is said to dominate if it holds over a quarter of them.
+    Notes ----- A cluster is as wide as it has scores, so the mean height of the steps is the overall mean.
+    Clusters are named where the name fits, and in the legend the largest is, which is said to dominate if it
+    holds over a quarter of them.
 
     Examples
     --------
@@ -75,15 +74,23 @@ def clusters(
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     look.refuse_shared("x")
-    rows = read(rates, NEEDED, "plot.clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
+    rows = read(
+        rates, NEEDED, "plot.clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True
+    )
     across = None
     if overall is not None:
-        across = read(overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True)
+        across = read(
+            overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
+        )
     if across is not None and len(across.frame) != 1:
-        raise MethodError(f"overall= must have one row, that of all clusters together; it has {len(across.frame)}.")
+        raise MethodError(
+            f"overall= must have one row, that of all clusters together; it has {len(across.frame)}."
+        )
     rate, size = rows.numbers("estimate"), rows.numbers("weight" if "weight" in rows.frame else "n")
     if np.isnan(rate).any() or not (size > 0).all():
-        raise MethodError("plot.clusters needs an estimate and a size above 0 of every cluster; some are missing or 0.")
+        raise MethodError(
+            "plot.clusters needs an estimate and a size above 0 of every cluster; some are missing or 0."
+        )
     limits = [across.numbers(name) for name in RATE] if across is not None else []
     is_rate = _words.in_unit(rate, *limits) if percent is None else percent
     names = _names(rows)
@@ -100,16 +107,32 @@ def clusters(
     ax.fill_between(edges, steps, step="post", color=BLUE, alpha=0.28, linewidth=0, zorder=2)
     ax.plot(edges, steps, drawstyle="steps-post", color=BLUE, linewidth=1.6, zorder=3, gid="rates")
     if len(limits):
-        low, high = np.clip([limits[1][0], limits[2][0]], *ax.get_ylim())  # what has no limit ends with the picture
+        low, high = np.clip(
+            [limits[1][0], limits[2][0]], *ax.get_ylim()
+        )  # what has no limit ends with the picture
         ax.axhspan(low, high, color=canvas.ink, alpha=0.12, linewidth=0, zorder=1, gid="interval")
-        ax.axhline(limits[0][0], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), zorder=4, gid="estimate")
+        ax.axhline(
+            limits[0][0], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), zorder=4, gid="estimate"
+        )
     largest = int(np.argmax(size))
     uneven = size.max() > size.min()
     if uneven:
         start, stop = edges[largest : largest + 2]
-        hatched = {"facecolor": "none", "edgecolor": VERMILLION, "hatch": "////", "linewidth": 0}
+        hatched: dict[str, Any] = {
+            "facecolor": "none",
+            "edgecolor": VERMILLION,
+            "hatch": "////",
+            "linewidth": 0,
+        }
         ax.fill_between([start, stop], [rate[largest]] * 2, **hatched, zorder=2.6, gid="largest")
-        ax.plot([start, stop], [rate[largest]] * 2, color=VERMILLION, linewidth=3.5, solid_capstyle="butt", zorder=5)
+        ax.plot(
+            [start, stop],
+            [rate[largest]] * 2,
+            color=VERMILLION,
+            linewidth=3.5,
+            solid_capstyle="butt",
+            zorder=5,
+        )
     ax.set_xlim(0, edges[-1])
     ax.spines[["top", "right"]].set_visible(False)
     handles = _handles(canvas, rows, names, across, rate, size, largest if uneven else None, percent=is_rate)
@@ -120,7 +143,9 @@ def clusters(
         canvas.set_size(width, em * (24 + lines + 0.7 * max(map(len, labels))))
     _name(canvas, labels, edges)
     if _points(canvas, size).min() > _BORDERED:
-        ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
+        ax.vlines(
+            edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5
+        )
     canvas.set_units("y", percent=is_rate)
     ax.set_ylabel("rate" if is_rate else "mean score")
     return canvas.write(handles, below=_told(rows, size))
@@ -128,7 +153,11 @@ def clusters(
 
 def _names(rows: Rows) -> list[str]:
     """The clusters' names; of one column, which the axis names, the values alone."""
-    return rows.texts(rows.keys[0]) if len(rows.keys) == 1 else [label.replace("\n", " ") for label in rows.labels]
+    return (
+        rows.texts(rows.keys[0])
+        if len(rows.keys) == 1
+        else [label.replace("\n", " ") for label in rows.labels]
+    )
 
 
 def _points(canvas: Canvas, size: np.ndarray) -> np.ndarray:
@@ -176,7 +205,8 @@ def _handles(
         what = "weight" if "weight" in rows.frame else "scores"
         alike = int((size == size[largest]).sum()) - 1
         told = (
-            f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of the {what}, "
+            f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of "
+            f"the {what}, "
             f"{'rate' if percent else 'mean'} {_words.number(float(rate[largest]), percent=percent)}{unit}"
             + (f", and {alike:,} more as large" if alike else "")
         )

@@ -37,7 +37,13 @@ _NAIVE = Pen(color=VERMILLION, width=1.3, style=(0, (2.5, 1.5)), cap=5, gid="nai
 SOURCE = "cluster_ci or proportion_ci"
 _OWN = Pen(color=BLUE, width=4.5, cap=0, gid="interval", floor=-1.0)
 _TOGETHER = Pen(color=BLUE, width=1.2, cap=8, gid="simultaneous", zorder=2.5, floor=-1.0)
-_POINT: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 7, "markeredgewidth": 1.6, "color": BLUE}
+_POINT: dict[str, Any] = {
+    "marker": "o",
+    "linestyle": "none",
+    "markersize": 7,
+    "markeredgewidth": 1.6,
+    "color": BLUE,
+}
 _FAINT = 0.3
 PAIRS_SOURCE = "compare or diff_ci"
 
@@ -61,12 +67,15 @@ def forest(
     Parameters
     ----------
     result : DataFrame or Dataset
-        What `cluster_ci` or `proportion_ci` gave, as it is or concatenated. ``estimate``, ``ci_low`` and ``ci_high`` are needed;
-        ``n`` or ``n_items``, ``n_clusters``, ``cluster``, ``method`` and ``confidence_level`` are shown if they are there.
+        What `cluster_ci` or `proportion_ci` gave, as it is or concatenated. ``estimate``, ``ci_low`` and
+        ``ci_high`` are needed; ``n`` or ``n_items``, ``n_clusters``, ``cluster``, ``method`` and
+        ``confidence_level`` are shown if they are there.
     naive : DataFrame or Dataset, optional
-        Another result with the same keys, as of `proportion_ci`, whose intervals are drawn beneath for comparison.
+        Another result with the same keys, as of `proportion_ci`, whose intervals are drawn beneath for
+        comparison.
     label : label or list of labels, optional
-        The columns that name the rows; by default those before the result's own, and the index levels or dims.
+        The columns that name the rows; by default those before the result's own, and the index levels or
+        dims.
     group : label, optional
         A column by which rows stand together under headings, in the order in which they came.
     sort_by : label, default "estimate"
@@ -82,8 +91,8 @@ def forest(
     figsize : tuple of float, optional
         Size of the new figure in inches; by default it grows with the rows and their labels.
     ax : Axes, optional
-        Where to draw; by default on a new figure. Letters shrink where rows have little room. The margin lies outside of the Axes,
-        so give its figure ``layout="constrained"``, or leave the notes out.
+        Where to draw; by default on a new figure. Letters shrink where rows have little room. The margin lies
+        outside of the Axes, so give its figure ``layout="constrained"``, or leave the notes out.
 
     Returns
     -------
@@ -97,15 +106,13 @@ def forest(
     ScoreTypeError
         Columns that hold text.
     MethodError
-        A result without rows, naive ones with other keys, or an ``ax`` that is none, comes with ``figsize``, is polar or in 3-d,
-        holds such a picture already, or shares its rows with one of others.
+        A result without rows, naive ones with other keys, or an ``ax`` that is none, comes with ``figsize``,
+        is polar or in 3-d, holds such a picture already, or shares its rows with one of others.
     MissingExtraError
         Matplotlib is not installed.
 
-    Notes
-    -----
-    Nothing is computed: the lines end at the result's own numbers. A limit that is the end of the scale (0 or 1 of a rate, or
-    infinite), as one-sided intervals have, is an arrow.
+    Notes ----- Nothing is computed: the lines end at the result's own numbers. A limit that is the end of the
+    scale (0 or 1 of a rate, or infinite), as one-sided intervals have, is an arrow.
 
     Examples
     --------
@@ -117,10 +124,16 @@ def forest(
     ['boreal', 'atlas', 'cascade']
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    rows = read(result, RATE, "plot.forest", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending)
+    rows = read(
+        result, RATE, "plot.forest", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending
+    )
     point, low, high = (rows.numbers(name) for name in RATE)
     beside = None if naive is None else _beside(rows, result, naive)
-    other = np.full((3, len(point)), np.nan) if beside is None else np.stack([numbers(beside, name) for name in RATE])
+    other = (
+        np.full((3, len(point)), np.nan)
+        if beside is None
+        else np.stack([numbers(beside, name) for name in RATE])
+    )
     rates = _words.in_unit(point, low, high, *other) if percent is None else percent
     look.refuse_shared("y", row_ticks(rows.labels, rows.headings))
     canvas = look.open()
@@ -135,12 +148,16 @@ def forest(
         ax.plot(other[0], y + shift, **_diamond(ax), linestyle="none", zorder=4, gid="naive estimate")
     frames = [rows.frame, *([] if beside is None else [beside])]
     handles = _handles(frames, canvas, arrows=arrows)
-    canvas.set_rows(rows.labels, rows.headings, _notes(rows, percent=rates) if notes else [], legend=len(handles) + 1)
+    canvas.set_rows(
+        rows.labels, rows.headings, _notes(rows, percent=rates) if notes else [], legend=len(handles) + 1
+    )
     if rates:
         canvas.set_units("x", percent=True)
     canvas.space_ticks()
     levels = {_level(frame) for frame in frames}
-    return canvas.write(handles, below="estimate", legend=f"{levels.pop() if len(levels) == 1 else ''}intervals")
+    return canvas.write(
+        handles, below="estimate", legend=f"{levels.pop() if len(levels) == 1 else ''}intervals"
+    )
 
 
 def _beside(rows: Rows, result: Result, naive: Result) -> pd.DataFrame:
@@ -149,20 +166,24 @@ def _beside(rows: Rows, result: Result, naive: Result) -> pd.DataFrame:
     frame, keys = tidy(naive, RATE, "plot.forest", SOURCE)
     if set(own) != set(keys):
         raise MethodError(
-            f"naive= must be a result with the same keys. Those drawn have {own or 'none'}, and the naive ones {keys or 'none'}."
+            f"naive= must be a result with the same keys. Those drawn have {own or 'none'}, and the naive "
+            f"ones {keys or 'none'}."
         )
     spell = words if len({*_key(frame, own, words)}) == len(frame) else _exact  # 1 and "1" print alike
     at: dict[tuple[str, ...], int] = {}
     for i, key in enumerate(_key(frame, own, spell)):
         if key in at:
-            raise MethodError(f"naive= has two rows for {', '.join(map(repr, key)) or 'all'}; it must have one row a key.")
+            raise MethodError(
+                f"naive= has two rows for {', '.join(map(repr, key)) or 'all'}; it must have one row a key."
+            )
         at[key] = i
     wanted = _key(rows.frame, own, spell)
     lacking = [key for key in wanted if key not in at]
     if lacking:
         first = ", ".join(map(repr, lacking[0])) or "all"
         raise MethodError(
-            f"naive= has no row for {len(lacking)} of {len(wanted)} keys, such as {first}; it must be of the same scores."
+            f"naive= has no row for {len(lacking)} of {len(wanted)} keys, such as {first}; it must be of the "
+            "same scores."
         )
     return frame.iloc[[at[key] for key in wanted]]
 
@@ -213,7 +234,10 @@ def _diamond(ax: Axes) -> dict[str, Any]:
 
 def _said(frame: pd.DataFrame) -> str:
     """What an interval takes into account, and by which method."""
-    clusters, methods = clusterings(frame), [words(value) for value in frame["method"]] if "method" in frame else []
+    clusters, methods = (
+        clusterings(frame),
+        [words(value) for value in frame["method"]] if "method" in frame else [],
+    )
     kinds = [f"clustered by {_words.few(clusters)}"] if any(clusters) else []
     if not all(clusters):
         kinds.append(f"{'scores' if 'n' in frame else 'items'} taken as independent")
@@ -243,19 +267,21 @@ def differences(
     Parameters
     ----------
     result : DataFrame or Dataset
-        What `compare` or `diff_ci` gave. ``difference``, ``ci_low`` and ``ci_high`` are needed; simultaneous limits, the margin
-        with its verdict, counts and p-values are shown if they are there.
+        What `compare` or `diff_ci` gave. ``difference``, ``ci_low`` and ``ci_high`` are needed; simultaneous
+        limits, the margin with its verdict, counts and p-values are shown if they are there.
     label, group
         As in `forest`. By default a row is called after its two systems, first minus second.
     sort_by : label, optional
-        The column by which rows are sorted, within their group; by default they stay as they are, most evidence first in `compare`.
+        The column by which rows are sorted, within their group; by default they stay as they are, most
+        evidence first in `compare`.
     ascending : bool, default False
         Whether the least stands at the top.
     notes : bool, default True
-        Whether numbers stand in the right margin: the difference, how many items only the first and only the second passed,
-        items and clusters, and the p-value or the verdict.
+        Whether numbers stand in the right margin: the difference, how many items only the first and only the
+        second passed, items and clusters, and the p-value or the verdict.
     percent : bool, optional
-        Whether the scores are rates, whose differences are written in percentage points; by default if all numbers lie in [-1, 1].
+        Whether the scores are rates, whose differences are written in percentage points; by default if all
+        numbers lie in [-1, 1].
     title, figsize, ax
         As in `forest`.
 
@@ -269,12 +295,11 @@ def differences(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes
-    -----
-    Nothing is computed. The thick line is each pair's own interval, the thin one that which holds for all pairs together. A full
-    point says that a claim can be made: there is a verdict, as `diff_ci` gives it, or else the simultaneous interval leaves out
-    zero (the pair's own, if there is no other). The margin is a band around zero, and below it for noninferiority, as far as the
-    first system may be worse. A verdict is of a test on one side, so the line of a full point, which has two, may reach past it.
+    Notes ----- Nothing is computed. The thick line is each pair's own interval, the thin one that which holds
+    for all pairs together. A full point says that a claim can be made: there is a verdict, as `diff_ci` gives
+    it, or else the simultaneous interval leaves out zero (the pair's own, if there is no other). The margin
+    is a band around zero, and below it for noninferiority, as far as the first system may be worse. A verdict
+    is of a test on one side, so the line of a full point, which has two, may reach past it.
 
     Examples
     --------
@@ -286,7 +311,14 @@ def differences(
     """
     look = Look(ax=ax, figsize=figsize, title=title)
     rows = read(
-        result, DIFFERENCE, "plot.differences", PAIRS_SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending
+        result,
+        DIFFERENCE,
+        "plot.differences",
+        PAIRS_SOURCE,
+        label=label,
+        group=group,
+        sort_by=sort_by,
+        ascending=ascending,
     )
     labels = rows.labels if label is not None else _pairs(rows, group)
     point, low, high = (rows.numbers(name) for name in DIFFERENCE)
@@ -302,11 +334,26 @@ def differences(
     banded = margin > 0
     for row, first, last in zip(y[banded], *(side[banded] for side in margins), strict=True):
         ax.fill_betweenx(
-            [row - 0.5, row + 0.5], first, last, color=VERMILLION, alpha=_FAINT, linewidth=0, zorder=1, gid="margin"
+            [row - 0.5, row + 0.5],
+            first,
+            last,
+            color=VERMILLION,
+            alpha=_FAINT,
+            linewidth=0,
+            zorder=1,
+            gid="margin",
         )
     for side in margins:
         edge = banded & (side != 0)
-        ax.vlines(side[edge], y[edge] - 0.5, y[edge] + 0.5, colors=VERMILLION, linewidth=0.8, linestyle=":", zorder=1.2)
+        ax.vlines(
+            side[edge],
+            y[edge] - 0.5,
+            y[edge] + 0.5,
+            colors=VERMILLION,
+            linewidth=0.8,
+            linestyle=":",
+            zorder=1.2,
+        )
     ax.vlines(0, 0.5, y[-1] + 0.5, colors=[canvas.ink], linewidth=1, zorder=1.5, gid="zero")
     together = _together(low, high, wide)
     arrows = draw(canvas, y, [point, low, high], rates, _OWN)
@@ -316,8 +363,12 @@ def differences(
     for is_full, face in ((True, BLUE), (False, ax.get_facecolor())):
         at = claim == is_full
         ax.plot(point[at], y[at], **_POINT, markerfacecolor=face, zorder=4, gid="difference")
-    handles = _difference_handles(rows, canvas, claims=claim, together=bool(together.any()), banded=bool(banded.any()), arrows=arrows)
-    canvas.set_rows(labels, rows.headings, _difference_notes(rows, percent=rates) if notes else [], legend=len(handles))
+    handles = _difference_handles(
+        rows, canvas, claims=claim, together=bool(together.any()), banded=bool(banded.any()), arrows=arrows
+    )
+    canvas.set_rows(
+        labels, rows.headings, _difference_notes(rows, percent=rates) if notes else [], legend=len(handles)
+    )
     if rates:
         canvas.set_units("x", percent=True, unit="")
     canvas.space_ticks()
@@ -331,7 +382,11 @@ def _pairs(rows: Rows, group: Hashable) -> list[str]:
 
 def _verdicts(rows: Rows) -> list[str]:
     """Empty where there is none: for want of an interval, or because the row is of another method."""
-    return ["" if pd.isna(value) else words(value) for value in rows.frame["verdict"]] if "verdict" in rows.frame else []
+    return (
+        ["" if pd.isna(value) else words(value) for value in rows.frame["verdict"]]
+        if "verdict" in rows.frame
+        else []
+    )
 
 
 def _claims(rows: Rows, low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
@@ -349,14 +404,18 @@ def _margins(rows: Rows, margin: np.ndarray) -> list[np.ndarray]:
 
 
 def _together(low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
-    """Rows with an interval for all pairs that says more than their own, as it does not where the pair is the only one."""
+    """Rows whose interval for all pairs says more than their own, as that of an only pair does not."""
     return np.asarray(~np.isnan(wide[0]) & ~((wide[0] == low) & (wide[1] == high)))
 
 
 def _difference_notes(rows: Rows, *, percent: bool) -> list[Note]:
     limits = zip(*(rows.numbers(name).tolist() for name in DIFFERENCE), strict=True)
     heading = "points" if percent else "difference"
-    columns = [Note(heading=heading, texts=[_words.interval(*three, percent=percent, signed=True) for three in limits])]
+    columns = [
+        Note(
+            heading=heading, texts=[_words.interval(*three, percent=percent, signed=True) for three in limits]
+        )
+    ]
     only = [rows.numbers(name) for name in ("only_a", "only_b")]
     if not np.isnan(only).all():
         sides = zip(*map(_words.counts, only), strict=True)
@@ -367,7 +426,10 @@ def _difference_notes(rows: Rows, *, percent: bool) -> list[Note]:
     if "pvalue_adj" in rows.frame:
         how = rows.only("correction")
         columns.append(
-            Note(heading=f"p ({how})" if how else "p, adjusted", texts=_words.pvalues(rows.numbers("pvalue_adj")))
+            Note(
+                heading=f"p ({how})" if how else "p, adjusted",
+                texts=_words.pvalues(rows.numbers("pvalue_adj")),
+            )
         )
     return columns
 
@@ -393,9 +455,8 @@ def _difference_handles(
     which = f" ({family})" if together else ""
     said_full, said_empty = f"zero left out{which}", f"zero within{which}"
     if any(verdicts := _verdicts(rows)):
-        said_full, said_empty = ("verdict", "inconclusive") if all(verdicts) else (
-            f"verdict, or {said_full}", f"inconclusive, or {said_empty}"
-        )  # fmt: skip
+        mixed = (f"verdict, or {said_full}", f"inconclusive, or {said_empty}")
+        said_full, said_empty = ("verdict", "inconclusive") if all(verdicts) else mixed
     for is_full, face, label in ((True, BLUE, said_full), (False, canvas.ax.get_facecolor(), said_empty)):
         if (claims == is_full).any():
             handles.append(Line2D([], [], **_POINT, markerfacecolor=face, label=label))

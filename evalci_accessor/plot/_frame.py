@@ -1,4 +1,4 @@
-"""A result as the rows of a picture: which columns it needs, what each row is called, in which order they stand."""
+"""A result as the rows of a picture: the columns that it needs, the names of rows, and their order."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class Rows:
         clustered = any(clusterings(self.frame) or ["yes"])
         return [
             Note(heading=heading, texts=_words.counts(self.numbers(name)))
-            for name, heading in shown if name in self.frame and (name != "n_clusters" or clustered)
+            for name, heading in shown
+            if name in self.frame and (name != "n_clusters" or clustered)
         ]
 
     def texts(self, name: Hashable) -> list[str]:
@@ -75,7 +76,7 @@ class Rows:
 
 
 def tidy(result: Any, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
-    """The result as a frame with its keys first, and their names; ``asked`` is the function, ``source`` what gives such results."""
+    """The result with its keys first, and their names; ``asked`` draws it, ``source`` gives such results."""
     if isinstance(result, xr.Dataset):
         frame, keys = _from_dataset(result, needed, asked, source)
     elif isinstance(result, pd.DataFrame):
@@ -135,7 +136,8 @@ def chosen_keys(frame: pd.DataFrame, keys: list[Hashable], label: Labels | None)
 def _refuse_unknown(frame: pd.DataFrame, option: str, name: Hashable) -> None:
     if name not in frame.columns:
         raise ColumnNotFoundError(
-            f"{option}={name!r} is not a column of the result, which has {examples(map(repr, frame.columns), 30)}."
+            f"{option}={name!r} is not a column of the result, which has "
+            f"{examples(map(repr, frame.columns), 30)}."
         )
 
 
@@ -146,7 +148,8 @@ def numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
     except (TypeError, ValueError) as error:
         shown = examples(repr(plain(value)) for value in frame[name])
         raise ScoreTypeError(
-            f"The column {name!r} of the result holds no numbers: {shown}. A picture is drawn from the result as the method gave "
+            f"The column {name!r} of the result holds no numbers: {shown}. A picture is drawn from the "
+            "result as the method gave "
             "it, before it is put into words."
         ) from error
 
@@ -164,12 +167,14 @@ def distinct(frame: pd.DataFrame, columns: Sequence[Hashable]) -> list[Hashable]
 
 
 def clusterings(frame: pd.DataFrame) -> list[str]:
-    """What the items of each row share, empty where they stand for themselves, which files give back as missing."""
-    return ["" if pd.isna(value) else words(value) for value in frame["cluster"]] if "cluster" in frame else []
+    """What the items of each row share; empty, or missing after a file, where they stand for themselves."""
+    return (
+        ["" if pd.isna(value) else words(value) for value in frame["cluster"]] if "cluster" in frame else []
+    )
 
 
 def broken(text: str) -> str:
-    """A long label in several lines, of which a pair's second system begins one; the minus ends the line before it."""
+    """A long label in several lines; a pair's second system begins one, after the minus on the last."""
     if len(text) <= LINE:
         return text
     systems = ["\n".join(textwrap.wrap(part, LINE + 2)) for part in text.split(MINUS, 1)]
@@ -215,13 +220,18 @@ def called(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
     return joined
 
 
-def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
+def _from_frame(
+    result: pd.DataFrame, needed: Sequence[str], asked: str, source: str
+) -> tuple[pd.DataFrame, list[Hashable]]:
     if isinstance(result.columns, pd.MultiIndex):
         raise AmbiguousNameError(
-            f"{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result as the method "
+            f"{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result "
+            "as the method "
             "gave it."
         )
-    if result.index.names == [None] and result.index.dtype.kind not in "iu":  # names whose own name was taken away
+    if (
+        result.index.names == [None] and result.index.dtype.kind not in "iu"
+    ):  # names whose own name was taken away
         result = result.rename_axis(_UNNAMED)
     levels = [level for level in result.index.names if level is not None]
     if levels:
@@ -230,7 +240,9 @@ def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source:
     return result.reset_index(drop=True), _before(list(result.columns), needed)
 
 
-def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
+def _from_dataset(
+    result: xr.Dataset, needed: Sequence[str], asked: str, source: str
+) -> tuple[pd.DataFrame, list[Hashable]]:
     refuse_lacking(list(result.data_vars), needed, asked, source)
     dims = list(result[needed[0]].dims)
     pairs = (
@@ -239,7 +251,9 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
         else []
     )
     own = [name for name in result.coords if name in (*dims, *pairs)]
-    kept = result.reset_coords([name for name in result.coords if name not in own and name not in result.indexes])
+    kept = result.reset_coords(
+        [name for name in result.coords if name not in own and name not in result.indexes]
+    )
     if not dims:
         return pd.DataFrame({name: [kept[name].item()] for name in [*pairs, *kept.data_vars]}), pairs
     frame = kept.to_dataframe(dim_order=dims)
@@ -247,7 +261,9 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
         name for name in frame.index.names if name in frame
     ]  # older xarray has the levels of stacked dims as columns too
     frame = frame.drop(columns=twice).reset_index()
-    levels = [name for dim in dims if dim in own for name in result.indexes[dim].names]  # several of dims that were stacked
+    levels = [
+        name for dim in dims if dim in own for name in result.indexes[dim].names
+    ]  # several of dims that were stacked
     keys = [*levels, *(name for name in pairs if name not in dims)]
     return frame[[*keys, *(name for name in frame.columns if name not in keys)]].reset_index(drop=True), keys
 
@@ -268,7 +284,9 @@ def refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, s
         )
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
-        raise AmbiguousNameError(f"{asked} was given a result with {columns.count(twice[0])} columns {twice[0]!r}.")
+        raise AmbiguousNameError(
+            f"{asked} was given a result with {columns.count(twice[0])} columns {twice[0]!r}."
+        )
 
 
 def _listing(names: Sequence[Any]) -> str:

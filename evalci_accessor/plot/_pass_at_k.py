@@ -1,4 +1,4 @@
-"""What k samples of an item would score, over k; and lines over numbers along x, as pictures of plans have too."""
+"""What k samples of an item would score, over k; and the lines that pictures of plans have too."""
 
 from __future__ import annotations
 
@@ -60,14 +60,32 @@ class Curve:
     @property
     def line(self) -> dict[str, Any]:
         """How its line and its marks are drawn, in the picture and in the legend."""
-        return {"color": self.color, "linestyle": self.style, "linewidth": 1.8, "marker": self.marker, "markersize": 6.5}
+        return {
+            "color": self.color,
+            "linestyle": self.style,
+            "linewidth": 1.8,
+            "marker": self.marker,
+            "markersize": 6.5,
+        }
 
-    def band(self, ax: Axes, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, alpha: float, **more: Any) -> None:
-        """Fill between the limits, with an edge in the line's own dash, so that bands that overlap can be told apart."""
-        ax.fill_between(x, low, high, color=self.color, alpha=alpha, linewidth=0, zorder=1.5, gid="band", **more)
+    def band(
+        self, ax: Axes, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, alpha: float, **more: Any
+    ) -> None:
+        """Fill between the limits, with an edge in the line's own dash, to tell overlapping bands apart."""
+        ax.fill_between(
+            x, low, high, color=self.color, alpha=alpha, linewidth=0, zorder=1.5, gid="band", **more
+        )
         for edge in (low, high):
             ax.plot(
-                x, edge, color=self.color, linestyle=self.style, linewidth=0.7, alpha=0.8, zorder=1.6, gid="edge", **more
+                x,
+                edge,
+                color=self.color,
+                linestyle=self.style,
+                linewidth=0.7,
+                alpha=0.8,
+                zorder=1.6,
+                gid="edge",
+                **more,
             )
 
 
@@ -85,10 +103,12 @@ def pass_at_k(
     Parameters
     ----------
     result : DataFrame or Dataset
-        What `pass_at_k`, `pass_hat_k` or `best_of_k` gave, as it is or concatenated. ``k``, ``estimate``, ``ci_low`` and
-        ``ci_high`` are needed; simultaneous limits and the numbers of items and clusters are shown if they are there.
+        What `pass_at_k`, `pass_hat_k` or `best_of_k` gave, as it is or concatenated. ``k``, ``estimate``,
+        ``ci_low`` and ``ci_high`` are needed; simultaneous limits and the numbers of items and clusters are
+        shown if they are there.
     label : label or list of labels, optional
-        The columns that name the lines; by default those before the result's own, and the index levels or dims.
+        The columns that name the lines; by default those before the result's own, and the index levels or
+        dims.
     percent : bool, optional
         Whether the estimates are rates, written in per cent; by default if all numbers lie in [0, 1].
     title, figsize, ax
@@ -106,10 +126,9 @@ def pass_at_k(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes
-    -----
-    Nothing is computed. A bar is the interval of one k by itself, and the band holds for all k of a line together; one k has no
-    band. Lines stand a little beside each other at the same k, and differ in mark and dash as in colour.
+    Notes ----- Nothing is computed. A bar is the interval of one k by itself, and the band holds for all k of
+    a line together; one k has no band. Lines stand a little beside each other at the same k, and differ in
+    mark and dash as in colour.
 
     Examples
     --------
@@ -127,7 +146,13 @@ def pass_at_k(
     rates = _words.in_unit(*every) if percent is None else percent
     apart = distinct(frame, [name for name in APART if name not in ("k", *keys)])
     by = [*keys, *apart]
-    lines = split(frame, by, "k", lambda firsts: called(firsts.drop(columns="k"), keys) if by else [""], "plot.pass_at_k")
+    lines = split(
+        frame,
+        by,
+        "k",
+        lambda firsts: called(firsts.drop(columns="k"), keys) if by else [""],
+        "plot.pass_at_k",
+    )
     canvas = look.open()
     ax, curves = canvas.ax, dress(lines, canvas)
     ks = np.unique(numbers(frame, "k"))
@@ -169,7 +194,7 @@ def _draw(canvas: Canvas, curve: Curve, shift: float, rates: bool, alpha: float)
     from matplotlib.transforms import ScaledTranslation
 
     ax = canvas.ax
-    moved = ax.transData + ScaledTranslation(shift / 72, 0, ax.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
+    moved = ax.transData + ScaledTranslation(shift / 72, 0, canvas.figure.dpi_scale_trans)
     k = curve.numbers("k")
     point, low, high = (curve.numbers(name) for name in RATE)
     together = _together(curve)
@@ -179,7 +204,9 @@ def _draw(canvas: Canvas, curve: Curve, shift: float, rates: bool, alpha: float)
         curve.band(ax, k, lower, upper, alpha=alpha, transform=moved)
     pen = Pen(color=curve.color, width=_BAR, cap=0, gid="interval", zorder=2.5, upright=True)
     arrows = draw(canvas, k, [point, low, high], rates, pen, moved)
-    ax.plot(k, point, **curve.line, markeredgecolor=ax.get_facecolor(), zorder=3, gid="estimate", transform=moved)
+    ax.plot(
+        k, point, **curve.line, markeredgecolor=ax.get_facecolor(), zorder=3, gid="estimate", transform=moved
+    )
     return arrows
 
 
@@ -194,9 +221,13 @@ def _handles(canvas: Canvas, curves: list[Curve]) -> tuple[list[Line2D | Patch],
     for curve, told in zip(curves, counts, strict=True):
         said = [curve.name, *([] if shared else [told])]
         if len(curves) > 1:
-            handles.append(Line2D([], [], **curve.line, markeredgecolor=face, label=": ".join(filter(None, said))))
+            handles.append(
+                Line2D([], [], **curve.line, markeredgecolor=face, label=": ".join(filter(None, said)))
+            )
     color = canvas.ink if len(curves) > 1 else curves[0].color
-    level = _words.levels([words(value) for curve in curves for value in curve.frame.get("confidence_level", [])])
+    level = _words.levels(
+        [words(value) for curve in curves for value in curve.frame.get("confidence_level", [])]
+    )
     handles.append(Line2D([], [], color=color, linewidth=_BAR, label=f"{level}interval of each k"))
     if any(_together(curve) for curve in curves):
         alone = " of a line" if len(curves) > 1 else ""
@@ -212,7 +243,9 @@ def _counts(curve: Curve) -> str:
     for name, shown in (("n_items", "items"), ("n_clusters", "clusters")):
         values = curve.numbers(name)
         clusters = _frame.clusterings(curve.frame)
-        if np.isnan(values).all() or (name == "n_clusters" and "cluster" in curve.frame and not any(clusters)):
+        if np.isnan(values).all() or (
+            name == "n_clusters" and "cluster" in curve.frame and not any(clusters)
+        ):
             continue
         of = f" of {_words.few(clusters)}" if name == "n_clusters" and any(clusters) else ""
         said.append(f"{_words.span(values, values)} {shown}{of}")
@@ -225,9 +258,13 @@ def opacity(n_lines: int) -> float:
 
 
 def split(
-    frame: pd.DataFrame, by: Sequence[Hashable], x: str, called: Callable[[pd.DataFrame], list[str]], asked: str
+    frame: pd.DataFrame,
+    by: Sequence[Hashable],
+    x: str,
+    called: Callable[[pd.DataFrame], list[str]],
+    asked: str,
 ) -> list[tuple[str, pd.DataFrame]]:
-    """The lines of a result, in the order in which they came: the names that ``called`` gives to their first rows, and rows."""
+    """The lines of a result as they came: the name that ``called`` gives to the first row, and the rows."""
     at: dict[tuple[str, ...], list[int]] = {}
     columns = [frame[name].map(words).tolist() for name in by]
     for i in range(len(frame)):
@@ -235,8 +272,10 @@ def split(
     names = called(frame.iloc[[rows[0] for rows in at.values()]].reset_index(drop=True))
     if len(at) > len(LOOKS):
         raise MethodError(
-            f"{asked} tells at most {len(LOOKS)} lines apart, and the result holds {len(at)}: {examples(map(repr, names))}. Pick "
-            "some of its rows; or draw several pictures, each of a part of the result on an Axes of its own (ax=), as a groupby "
+            f"{asked} tells at most {len(LOOKS)} lines apart, and the result holds {len(at)}: "
+            f"{examples(map(repr, names))}. Pick "
+            "some of its rows; or draw several pictures, each of a part of the result on an Axes of its own "
+            "(ax=), as a groupby "
             "of the result gives them."
         )
     lines = []
@@ -246,12 +285,14 @@ def split(
         who = f" ({name})" if name else ""
         if not np.isfinite(place).all():
             raise MethodError(
-                f"{asked} was given rows without a number {x!r}{who}; each needs one, since it is drawn there."
+                f"{asked} was given rows without a number {x!r}{who}; each needs one, since it is drawn "
+                "there."
             )
         values, counts = np.unique(place, return_counts=True)
         if (counts > 1).any():
             raise MethodError(
-                f"{asked} was given {counts.max()} rows with {x} = {values[np.argmax(counts)]:g}{who}, which nothing tells apart. "
+                f"{asked} was given {counts.max()} rows with {x} = {values[np.argmax(counts)]:g}{who}, which "
+                "nothing tells apart. "
                 "Pass one of them, or put a column that names them before the result's own."
             )
         lines.append((name, part.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)))

@@ -39,7 +39,10 @@ def counts(values: np.ndarray) -> list[str]:
 
 def pvalues(values: np.ndarray) -> list[str]:
     """P-values as ".034", and "< .001"."""
-    return ["?" if math.isnan(v) else "< .001" if v < 0.001 else f"{v:.3f}".removeprefix("0") for v in values.tolist()]
+    return [
+        "?" if math.isnan(v) else "< .001" if v < 0.001 else f"{v:.3f}".removeprefix("0")
+        for v in values.tolist()
+    ]
 
 
 def few(names: Sequence[Any], limit: int = 3) -> str:
@@ -49,7 +52,7 @@ def few(names: Sequence[Any], limit: int = 3) -> str:
 
 
 def levels(texts: Sequence[str]) -> str:
-    """The confidence levels of rows before a word, as "80 % or 95 % "; nothing where any is not known, or many are."""
+    """The confidence levels of rows before a word, as "80 % or 95 % "; nothing if unknown or many."""
     found = [level(text).strip() for text in sorted(set(texts))]
     return f"{' or '.join(found)} " if 0 < len(found) < 4 and all(found) else ""
 

@@ -263,7 +263,7 @@ def test_the_smallest_difference_is_an_answer_and_no_goal():
 
 
 def test_items_without_clusters_are_counted_as_items(pilot):
-    ax = pilot.evalci.half_width(n_clusters=[100, 400], n_sims=10).evalci.plot.power()
+    ax = pilot.evalci.half_width(None, n_clusters=[100, 400], n_sims=10).evalci.plot.power()
     assert ax.get_xlabel() == "items"
     assert said(ax) == ["half-width"]
     assert heights(ax, "edge") == []

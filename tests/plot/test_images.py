@@ -1,4 +1,4 @@
-"""Pictures look as they did. ``python -m plot.test_images``, run in ``tests``, draws the kept ones anew; look at them before you keep them.
+"""Pictures look as they did. ``python -m plot.test_images``, run in ``tests``, draws the kept ones anew.
 
 Letters are left out, since their shapes differ between versions of Matplotlib; `test_layout` looks after them.
 """

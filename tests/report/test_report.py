@@ -22,7 +22,7 @@ from evalci_accessor import _typing, datasets, report
 from evalci_accessor import exceptions as ex
 from evalci_accessor.report import _pictures, _sources
 from evalci_accessor.report._collect import Findings
-from evalci_accessor.report._gaps import KNOWN
+from evalci_accessor.report._content import KNOWN
 
 from .pages import Page
 
