@@ -26,11 +26,7 @@ NEEDED = (*RATE, "k")
 _TOGETHER = ("simultaneous_low", "simultaneous_high")
 _BAR = 3.2  # points, of the interval of each k
 _SIDE = 7.0  # points between lines at one k
-_SAID = {
-    "pass_at_k": "pass@k (any passes)",
-    "pass_hat_k": "pass^k (all pass)",
-    "best_of_k": "best of k",
-}
+_SAID = {"pass_at_k": "pass@k (any passes)", "pass_hat_k": "pass^k (all pass)", "best_of_k": "best of k"}
 # Colour, mark and dash of each line; None is the ink of the Axes. No two share a mark or a dash.
 LOOKS: tuple[tuple[str | None, str, Any], ...] = (
     (BLUE, "o", "-"),
