@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from evalci_accessor.exceptions import MethodError, MissingExtraError
-from evalci_accessor.plot import _words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -312,28 +311,6 @@ class Canvas:
         if figure.get_layout_engine() is None:
             return 0.0, frame.width / dpi
         return beside, _GAINED * frame.width / dpi
-
-    def set_counts(self, values: np.ndarray) -> None:
-        """Ticks at the numbers that are there, as far as there is room; the x limits must be set."""
-        ax = self.ax
-        texts = _words.counts(values)
-        low, high = ax.get_xlim()
-        wide = 0.75 * letter(ax.xaxis)
-        points = 0.9 * self.width * (values - low) / (high - low)
-        kept = [0]
-        for i in range(1, len(values)):
-            if points[i] - points[kept[-1]] > wide * (len(texts[i]) + len(texts[kept[-1]]) + 2) / 2:
-                kept.append(i)
-        ax.set_xticks(values[kept], [texts[i] for i in kept])
-        ax.minorticks_off()
-
-    def frame_curves(self, lines: int) -> None:
-        """Spines, and the size of a figure of ours with so many lines of legend."""
-        ax = self.ax
-        ax.spines[["top", "right"]].set_visible(False)
-        if self.sizable:
-            em = float(ax.xaxis.label.get_fontsize()) / 72
-            self.set_size(46 * em, (27 + 1.5 * lines) * em)
 
     @property
     def width(self) -> float:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from evalci_accessor._typing import Labels
-from evalci_accessor._warn import plain
-from evalci_accessor.exceptions import MethodError
-from evalci_accessor.plot import _words
+from evalci_accessor.plot import _frame, _words
 from evalci_accessor.plot._canvas import BLUE, VERMILLION, Canvas, Look, Note, Pen, draw, places, row_ticks
 from evalci_accessor.plot._frame import (
     DIFFERENCE,
@@ -23,7 +21,6 @@ from evalci_accessor.plot._frame import (
     names,
     numbers,
     read,
-    tidy,
     words,
 )
 
@@ -128,7 +125,7 @@ def forest(
         result, RATE, "plot.forest", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending
     )
     point, low, high = (rows.numbers(name) for name in RATE)
-    beside = None if naive is None else _beside(rows, result, naive)
+    beside = None if naive is None else _frame.beside(rows, result, naive, SOURCE)
     other = (
         np.full((3, len(point)), np.nan)
         if beside is None
@@ -158,43 +155,6 @@ def forest(
     return canvas.write(
         handles, below="estimate", legend=f"{levels.pop() if len(levels) == 1 else ''}intervals"
     )
-
-
-def _beside(rows: Rows, result: Result, naive: Result) -> pd.DataFrame:
-    """The rows of the naive result that are drawn, in the order of those above them."""
-    own = tidy(result, RATE, "plot.forest", SOURCE)[1]
-    frame, keys = tidy(naive, RATE, "plot.forest", SOURCE)
-    if set(own) != set(keys):
-        raise MethodError(
-            f"naive= must be a result with the same keys. Those drawn have {own or 'none'}, and the naive "
-            f"ones {keys or 'none'}."
-        )
-    spell = words if len({*_key(frame, own, words)}) == len(frame) else _exact  # 1 and "1" print alike
-    at: dict[tuple[str, ...], int] = {}
-    for i, key in enumerate(_key(frame, own, spell)):
-        if key in at:
-            raise MethodError(
-                f"naive= has two rows for {', '.join(map(repr, key)) or 'all'}; it must have one row a key."
-            )
-        at[key] = i
-    wanted = _key(rows.frame, own, spell)
-    lacking = [key for key in wanted if key not in at]
-    if lacking:
-        first = ", ".join(map(repr, lacking[0])) or "all"
-        raise MethodError(
-            f"naive= has no row for {len(lacking)} of {len(wanted)} keys, such as {first}; it must be of the "
-            "same scores."
-        )
-    return frame.iloc[[at[key] for key in wanted]]
-
-
-def _exact(value: Any) -> str:
-    return repr(plain(value))
-
-
-def _key(frame: pd.DataFrame, keys: list[Hashable], spell: Callable[[Any], str]) -> list[tuple[str, ...]]:
-    columns = [[spell(value) for value in frame[key]] for key in keys]
-    return list(zip(*columns, strict=True)) if columns else [()] * len(frame)
 
 
 def _notes(rows: Rows, *, percent: bool) -> list[Note]:

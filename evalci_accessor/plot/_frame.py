@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -292,3 +292,40 @@ def refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, s
 def _listing(names: Sequence[Any]) -> str:
     listed = [repr(name) for name in names]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def beside(rows: Rows, result: Result, naive: Result, source: str) -> pd.DataFrame:
+    """The rows of the naive result that are drawn, in the order of those above them."""
+    own = tidy(result, RATE, "plot.forest", source)[1]
+    frame, keys = tidy(naive, RATE, "plot.forest", source)
+    if set(own) != set(keys):
+        raise MethodError(
+            f"naive= must be a result with the same keys. Those drawn have {own or 'none'}, and the naive "
+            f"ones {keys or 'none'}."
+        )
+    spell = words if len({*_key(frame, own, words)}) == len(frame) else _exact  # 1 and "1" print alike
+    at: dict[tuple[str, ...], int] = {}
+    for i, key in enumerate(_key(frame, own, spell)):
+        if key in at:
+            raise MethodError(
+                f"naive= has two rows for {', '.join(map(repr, key)) or 'all'}; it must have one row a key."
+            )
+        at[key] = i
+    wanted = _key(rows.frame, own, spell)
+    lacking = [key for key in wanted if key not in at]
+    if lacking:
+        first = ", ".join(map(repr, lacking[0])) or "all"
+        raise MethodError(
+            f"naive= has no row for {len(lacking)} of {len(wanted)} keys, such as {first}; it must be of the "
+            "same scores."
+        )
+    return frame.iloc[[at[key] for key in wanted]]
+
+
+def _exact(value: Any) -> str:
+    return repr(plain(value))
+
+
+def _key(frame: pd.DataFrame, keys: list[Hashable], spell: Callable[[Any], str]) -> list[tuple[str, ...]]:
+    columns = [[spell(value) for value in frame[key]] for key in keys]
+    return list(zip(*columns, strict=True)) if columns else [()] * len(frame)

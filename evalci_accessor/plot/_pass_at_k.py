@@ -13,7 +13,18 @@ from evalci_accessor._typing import Labels
 from evalci_accessor._warn import examples
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _frame, _words
-from evalci_accessor.plot._canvas import BLUE, GREEN, OCHRE, PURPLE, VERMILLION, Canvas, Look, Pen, draw
+from evalci_accessor.plot._canvas import (
+    BLUE,
+    GREEN,
+    OCHRE,
+    PURPLE,
+    VERMILLION,
+    Canvas,
+    Look,
+    Pen,
+    draw,
+    letter,
+)
 from evalci_accessor.plot._frame import APART, RATE, Result, called, distinct, numbers, words
 
 if TYPE_CHECKING:
@@ -153,7 +164,7 @@ def pass_at_k(
     ax, curves = canvas.ax, dress(lines, canvas)
     ks = np.unique(numbers(frame, "k"))
     handles, title_of_legend = _handles(canvas, curves)
-    canvas.frame_curves(len(handles) + 2)
+    frame_curves(canvas, len(handles) + 2)
     ax.set_xlim(*canvas.widen([ks]))
     side = _beside(canvas, ks, len(curves))
     left, right = ax.get_xlim()
@@ -164,7 +175,7 @@ def pass_at_k(
     arrows = False
     for i, curve in enumerate(curves):
         arrows |= _draw(canvas, curve, (i - (len(curves) - 1) / 2) * side, rates, opacity(len(curves)))
-    canvas.set_counts(ks)
+    set_counts(canvas, ks)
     canvas.set_units("y", percent=rates)
     measures = [words(value) for value in frame["measure"].unique()] if "measure" in frame else []
     ax.set_ylabel(_SAID.get(measures[0], "estimate") if len(measures) == 1 else "estimate", parse_math=False)
@@ -301,3 +312,27 @@ def dress(lines: Sequence[tuple[str, pd.DataFrame]], canvas: Canvas) -> list[Cur
         Curve(frame=part, name=name, color=canvas.ink if color is None else color, marker=marker, style=style)
         for (name, part), (color, marker, style) in zip(lines, LOOKS, strict=False)
     ]
+
+
+def set_counts(canvas: Canvas, values: np.ndarray) -> None:
+    """Ticks at the numbers that are there, as far as there is room; the x limits must be set."""
+    ax = canvas.ax
+    texts = _words.counts(values)
+    low, high = ax.get_xlim()
+    wide = 0.75 * letter(ax.xaxis)
+    points = 0.9 * canvas.width * (values - low) / (high - low)
+    kept = [0]
+    for i in range(1, len(values)):
+        if points[i] - points[kept[-1]] > wide * (len(texts[i]) + len(texts[kept[-1]]) + 2) / 2:
+            kept.append(i)
+    ax.set_xticks(values[kept], [texts[i] for i in kept])
+    ax.minorticks_off()
+
+
+def frame_curves(canvas: Canvas, lines: int) -> None:
+    """Spines, and the size of a figure of ours with so many lines of legend."""
+    ax = canvas.ax
+    ax.spines[["top", "right"]].set_visible(False)
+    if canvas.sizable:
+        em = float(ax.xaxis.label.get_fontsize()) / 72
+        canvas.set_size(46 * em, (27 + 1.5 * lines) * em)

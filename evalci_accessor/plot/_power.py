@@ -14,7 +14,7 @@ from evalci_accessor.exceptions import MethodError
 from evalci_accessor.plot import _frame, _words
 from evalci_accessor.plot._canvas import Canvas, Look
 from evalci_accessor.plot._frame import Result, called, clusterings, distinct, named, numbers, words
-from evalci_accessor.plot._pass_at_k import BAND, Curve, dress, opacity, split
+from evalci_accessor.plot._pass_at_k import BAND, Curve, dress, frame_curves, opacity, set_counts, split
 from evalci_accessor.stats import PowerPlan, WidthPlan
 from evalci_accessor.stats._validate import check_option
 
@@ -118,7 +118,7 @@ def power(
     ax, curves = canvas.ax, dress(lines, canvas)
     limit = _shared_limit(curves, kind, along)
     handles = _handles(canvas, curves, kind, across, limited=limit is not None, percent=is_rate)
-    canvas.frame_curves(len(handles) + 1)
+    frame_curves(canvas, len(handles) + 1)
     at = np.unique(numbers(frame, along))
     ax.set_xlim(*canvas.widen([at]))
     ax.set_ylim(*_height(canvas, values, kind, across))
@@ -132,7 +132,7 @@ def power(
         ax.plot(*limit, color=canvas.ink, **_LIMIT, zorder=2, gid="limit")
     if across is not None:
         ax.axhline(across, color=canvas.ink, **_GOAL, zorder=1.8, gid="goal")
-    canvas.set_counts(at)
+    set_counts(canvas, at)
     canvas.set_units("y", percent=is_rate, unit=" %" if kind == "power" else "")
     ax.set_ylabel(_height_label(frame, kind, percent=is_rate))
     return canvas.write(handles, below=_axis_label(frame, along), legend=_common(frame, kind, keys) or None)
