@@ -421,26 +421,15 @@ def draw(
     moved: dict[str, Any] = {} if transform is None else {"transform": transform}
     # A limit that is no more than the end of the scale says nothing; a point there is its own limit.
     open_low, open_high = (low <= floor) & (point > floor), (high >= ceiling) & (point < ceiling)
-    start, stop = (
-        np.where(np.isneginf(low), first + room, low),
-        np.where(np.isposinf(high), last - room, high),
-    )
+    start = np.where(np.isneginf(low), first + room, low)
+    stop = np.where(np.isposinf(high), last - room, high)
 
     def at(across: np.ndarray, along: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return (across[some], along[some]) if pen.upright else (along[some], across[some])
 
     lines = ax.vlines if pen.upright else ax.hlines
-    lines(
-        place,
-        start,
-        stop,
-        colors=pen.color,
-        linewidth=pen.width,
-        linestyle=pen.style,
-        zorder=pen.zorder,
-        gid=pen.gid,
-        **moved,
-    )
+    looks: dict[str, Any] = {"linewidth": pen.width, "linestyle": pen.style, "zorder": pen.zorder, **moved}
+    lines(place, start, stop, colors=pen.color, gid=pen.gid, **looks)
     bar, heads = ("_", "v^") if pen.upright else ("|", "<>")
     for ends, is_open, arrow in ((start, open_low, heads[0]), (stop, open_high, heads[1])):
         known = np.isfinite(ends) & np.isfinite(point)
@@ -450,17 +439,12 @@ def draw(
             "linestyle": "none",
             "zorder": pen.zorder,
             "clip_on": False,
-            **moved,
         }
+        shared |= moved
         if pen.cap and bars.any():
             thick = max(pen.width, 1.0) * 0.7
             ax.plot(*at(place, ends, bars), marker=bar, markersize=pen.cap, markeredgewidth=thick, **shared)
         if arrows.any():
-            ax.plot(
-                *at(place, ends, arrows),
-                marker=arrow,
-                markersize=4 + 1.5 * pen.width,
-                gid="open end",
-                **shared,
-            )
+            size = 4 + 1.5 * pen.width
+            ax.plot(*at(place, ends, arrows), marker=arrow, markersize=size, gid="open end", **shared)
     return bool((open_low | open_high).any())
