@@ -19,9 +19,9 @@ from evalci_accessor.read.items import Items
 from evalci_accessor.read.samples import Sample
 from evalci_accessor.stats.rates.clustered import Given, rate
 from evalci_accessor.stats.rates.moments import Moments, moments
+from evalci_accessor.stats.repeated import components as parts_of
 from evalci_accessor.stats.repeated.components import ComponentsResult
 from evalci_accessor.stats.repeated.designs import SOURCES, check_costs, levers
-from evalci_accessor.stats.repeated import components as parts_of
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_level, tail
 
 COMPONENT_COLUMNS = (

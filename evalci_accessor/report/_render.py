@@ -1,4 +1,4 @@
-"""A report as HTML: one page that loads nothing, for a screen, a phone, paper and a screen reader."""
+"""A report as one page of HTML that loads nothing, for screens, paper and screen readers; and as Markdown."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import re
 from string import Template
 
 from evalci_accessor.report import _pictures
-from evalci_accessor.report._cells import visible
+from evalci_accessor.report._content import Content, visible
 from evalci_accessor.report._layout import Block, Entries, Entry, Figure, Para, Section, Table, sections
-from evalci_accessor.report._report import Report
 
 # What notebooks say of tables, such as bands for a dark page, is overruled.
 _BASE = """
@@ -82,34 +81,37 @@ $body
 </div>
 """)
 
+# What Markdown reads as markup; an underscore within a word and a bracket that begins no link are none.
+_MARKS = re.compile(r"[\\`*|~$]|(?<!\w)_|_(?!\w)|\](?=[(:\[])")
+
 
 def escape(text: str) -> str:
     """Text that shows as it is, also within an attribute."""
     return html.escape(visible(text))
 
 
-def page(report: Report) -> str:
+def page(content: Content) -> str:
     """A whole page."""
-    return _PAGE.substitute(title=escape(report.title), style=_STYLE, body=_body(report, 1))
+    return _PAGE.substitute(title=escape(content.title), style=_STYLE, body=_body(content, 1))
 
 
-def fragment(report: Report) -> str:
+def fragment(content: Content) -> str:
     """A part of another page, such as a notebook."""
-    return _FRAGMENT.substitute(style=_STYLE, body=_body(report, 2))
+    return _FRAGMENT.substitute(style=_STYLE, body=_body(content, 2))
 
 
-def _body(report: Report, level: int) -> str:
-    parts = [f"<h{level}>{escape(report.title)}</h{level}>"]
-    parts += [_section(report, section, level + 1) for section in sections(report)]
+def _body(content: Content, level: int) -> str:
+    parts = [f"<h{level}>{escape(content.title)}</h{level}>"]
+    parts += [_section(content, section, level + 1) for section in sections(content)]
     return "\n".join(parts)
 
 
-def _section(report: Report, section: Section, level: int) -> str:
-    blocks = "\n".join(_block(report, block) for block in section.blocks)
+def _section(content: Content, section: Section, level: int) -> str:
+    blocks = "\n".join(_block(content, block) for block in section.blocks)
     return f"<section>\n<h{level}>{escape(section.heading)}</h{level}>\n{blocks}\n</section>"
 
 
-def _block(report: Report, block: Block) -> str:
+def _block(content: Content, block: Block) -> str:
     match block:
         case Para():
             text = f"<p>{escape(block.text)}</p>"
@@ -119,7 +121,7 @@ def _block(report: Report, block: Block) -> str:
         case Entries():
             return f"<dl>\n{''.join(map(_entry, block.entries))}</dl>"
         case Figure():
-            return _figure(report, block)
+            return _figure(content, block)
 
 
 def _table(table: Table) -> str:
@@ -137,7 +139,8 @@ def _table(table: Table) -> str:
     kind = ' class="wide"' if len(table.head) > 5 else ""
     return (
         f'<table role="table"{kind}>\n<caption>{escape(table.caption)}</caption>\n'
-        f'<thead role="rowgroup"><tr role="row">{head}</tr></thead>\n<tbody role="rowgroup">\n{rows}\n</tbody>\n</table>'
+        f'<thead role="rowgroup"><tr role="row">{head}</tr></thead>\n<tbody '
+        f'role="rowgroup">\n{rows}\n</tbody>\n</table>'
     )
 
 
@@ -157,16 +160,63 @@ def _entry(entry: Entry) -> str:
     return f"<dt>{escape(entry.term)}</dt>\n<dd>{escape(entry.text)}{listed}</dd>\n"
 
 
-def _figure(report: Report, figure: Figure) -> str:
+def _figure(content: Content, figure: Figure) -> str:
     if not _pictures.available():
         return (
             "<p>There is no picture here, since Matplotlib is not installed. Install it with: "
             "pip install &#x27;evalci-accessor[report]&#x27;</p>"
         )
-    rows = len(report.rates if figure.picture == "forest" or report.comparison is None else report.comparison)
+    rows = len(
+        content.rates if figure.picture == "forest" or content.comparison is None else content.comparison
+    )
     if rows > _pictures.MOST:
         return f"<p>There is no picture here: it would have {rows} rows, and can have {_pictures.MOST}.</p>"
     return (
-        f'<figure>\n<div role="img" aria-label="{escape(figure.alt)}">{_pictures.svg(report, figure.picture)}</div>\n'
+        '<figure>\n<div role="img" '
+        f'aria-label="{escape(figure.alt)}">{_pictures.svg(content, figure.picture)}</div>\n'
         f"<figcaption>{escape(figure.caption)}</figcaption>\n</figure>"
     )
+
+
+def markdown(content: Content) -> str:
+    """The whole report but its pictures."""
+    parts = [f"# {_escape_marks(content.title)}"]
+    for section in sections(content):
+        parts.append(f"## {_escape_marks(section.heading)}")
+        parts += [text for block in section.blocks if (text := _marked(block))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _escape_marks(text: str) -> str:
+    """Text that Markdown, and the HTML it becomes, show as it is."""
+    safe = visible(" ".join(text.split())).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKS.sub(r"\\\g<0>", safe)
+
+
+def _marked(block: Block) -> str:
+    match block:
+        case Para():
+            return f"{'> ' if block.quoted else ''}{_escape_marks(block.text)}"
+        case Table():
+            rule = ["---"] * len(block.head)
+            lines = [
+                [*map(_escape_marks, block.head)],
+                rule,
+                *([*map(_escape_marks, row)] for row in block.cells),
+            ]
+            return "\n".join([f"*{_escape_marks(block.caption)}*", "", *map(_marked_row, lines)])
+        case Entries():
+            return "\n".join(
+                f"- **{_escape_marks(one.term.rstrip('.'))}**: {_escape_marks(one.text)}"
+                + "".join(
+                    f"\n  - {_escape_marks(source.text)}{f' <{source.url}>' if source.url else ''}"
+                    for source in one.sources
+                )
+                for one in block.entries
+            )
+        case Figure():
+            return ""
+
+
+def _marked_row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"

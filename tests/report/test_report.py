@@ -16,15 +16,17 @@ import pytest
 from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pages import Page
 from scipy.stats import ttest_1samp
 
-from evalci_accessor import datasets, options, report
+from evalci_accessor import datasets, report
 from evalci_accessor import exceptions as ex
+from evalci_accessor import options as _typing
 from evalci_accessor.report import _pictures
 from evalci_accessor.report._collect import Findings
-from evalci_accessor.report._gaps import KNOWN
-from evalci_accessor.stats import methods
+from evalci_accessor.report._content import KNOWN
+from evalci_accessor.stats import methods as _sources
+
+from .pages import Page
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -102,9 +104,7 @@ def results_are_those_of_the_methods(case):
     weights = pairing.get("weights")
     rates = quiet(lambda: data.evalci.cluster_ci(cluster, by=keys, weights=weights, **options))
     pd.testing.assert_frame_equal(made.rates, rates)
-    scan = quiet(
-        lambda: data.evalci.design_effect(cluster, by=keys, weights=weights, **without(options, "rng", "n_resamples"))
-    )
+    scan = quiet(lambda: data.evalci.design_effect(cluster, by=keys, weights=weights, **without(options, "rng", "n_resamples")))
     pd.testing.assert_frame_equal(made.clustering, scan)
     if not graded:
         naive = data.evalci.proportion_ci(by=keys, weights=weights, **without(options, "rng", "n_resamples"))
@@ -345,9 +345,7 @@ def test_keys_that_print_alike_stay_apart(rag):
     }  # fmt: skip
     page = made.to_html()
     assert [row[0] for row in Page(page).table("Mean of")[1:]] == ["run = 1", "1", "run = -inf"]
-    dashed = [
-        attributes["style"] for tag, attributes in Page(page).tags if "stroke-dasharray" in (attributes.get("style") or "")
-    ]
+    dashed = [attributes["style"] for tag, attributes in Page(page).tags if "stroke-dasharray" in (attributes.get("style") or "")]
     assert len([style for style in dashed if "#d55e00" in style]) == 3  # the naive intervals
 
 
@@ -537,9 +535,7 @@ def test_says_which_findings_ignoring_the_clusters_makes_and_misses():
     made = torn().evalci.report("doc", factor="model", item="item", rng=1)
     assert made.naive_comparison["pvalue_adj"].item() < 0.001
     assert made.comparison["pvalue_adj"].item() > 0.1
-    claim = (
-        f"Ignoring the clusters, a finding would have been claimed that the data do not support at this level: a {MINUS} b."
-    )
+    claim = f"Ignoring the clusters, a finding would have been claimed that the data do not support at this level: a {MINUS} b."
     assert claim in made.to_markdown()
     turned = dataclasses.replace(made, comparison=made.naive_comparison, naive_comparison=made.comparison)
     assert f"Ignoring the clusters, a finding would have been missed: a {MINUS} b." in turned.to_markdown()
@@ -604,14 +600,14 @@ def test_methods_that_ran_are_named_with_their_sources(case):
 @pytest.mark.parametrize(
     ("texts", "options"),
     [
-        (methods.RATE, options.ClusterMethod), (methods.DIFFERENCE, options.DiffMethod), (methods.TEST, options.CompareTest),
-        (methods.CORRECTION, options.Correction), (methods.VERDICT, options.Claim),
+        (_sources.RATE, _typing.ClusterMethod), (_sources.DIFFERENCE, _typing.DiffMethod), (_sources.TEST, _typing.CompareTest),
+        (_sources.CORRECTION, _typing.Correction), (_sources.VERDICT, _typing.Claim),
     ],
 )  # fmt: skip
 def test_every_method_has_its_words(texts, options):
     assert set(texts) == set(typing.get_args(options)) - {"auto"}
     for about in texts.values():
-        assert about.sentence.endswith(".")
+        assert about.text.endswith(".")
         for source in about.sources:
             assert re.search(r"\(\d{4}\)", source.text)
             addresses = r"doi\.org/10\.\d{4,}/\S+|www\.jstor\.org/stable/\d+|pmc\.ncbi\.nlm\.nih\.gov/articles/PMC\d+"
@@ -634,9 +630,7 @@ def harmless(page):
         assert "src" not in attributes
         href = attributes.get("href")
         if href is not None:
-            assert href.startswith(
-                "#" if tag == "use" else ("https://doi.org/10.", "https://www.jstor.org/", "https://pmc.ncbi.nlm.nih.gov/")
-            )
+            assert href.startswith("#" if tag == "use" else ("https://doi.org/10.", "https://www.jstor.org/", "https://pmc.ncbi.nlm.nih.gov/"))
 
 
 def small(names):
@@ -780,9 +774,7 @@ def test_items_count_alike_however_many_samples_they_have(options, weights):
     ]
     assert made.rates["estimate"].tolist() == pytest.approx(expected)
     assert made.rates["estimate"].tolist() != pytest.approx(frame.groupby("model", sort=False)["score"].mean().tolist())
-    pass_at_1 = frame.evalci.pass_at_k(
-        1, item="item", cluster="repo_id", sample="sample", by="model", weights=weights, rng=1
-    )
+    pass_at_1 = frame.evalci.pass_at_k(1, item="item", cluster="repo_id", sample="sample", by="model", weights=weights, rng=1)
     assert made.rates["estimate"].tolist() == pytest.approx(pass_at_1["estimate"].tolist())
     assert made.n_items == [80, 80]
     if options.get("factor"):
@@ -917,11 +909,13 @@ def test_randomness_is_told(rng, method, said):
 
 def test_each_thread_has_its_own_warnings():
     """Two reports whose methods run in turns: neither takes the other's warnings, nor mutes those of a third thread."""
+    from evalci_accessor import exceptions as _warn
+
     inside, done = threading.Barrier(3, timeout=60), threading.Barrier(3, timeout=60)
     made = {}
 
     def run(name, call):
-        with ex.held() as said:
+        with _warn.held() as said:
             inside.wait()
             call()
             done.wait()

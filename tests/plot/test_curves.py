@@ -10,10 +10,11 @@ import pytest
 from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pictures import covered, heights, labels, marks, notes, over_k, plans, said, segments
 
 from evalci_accessor import datasets, plot, stats
 from evalci_accessor import exceptions as ex
+
+from .pictures import covered, heights, labels, marks, notes, over_k, plans, said, segments
 
 matplotlib = requires("matplotlib")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -109,8 +110,8 @@ def test_every_container_draws_the_same_over_k(code, at_k):
     result = cube.evalci.pass_at_k([1, 2, 5], **of_cube)
     before = code.copy()
     for ax in (
-        code.evalci.plot.pass_at_k([1, 2, 5], by="model", **AT_K), series.evalci.plot.pass_at_k([1, 2, 5], by="model", **AT_K),
-        cube.evalci.plot.pass_at_k([1, 2, 5], **of_cube), cube["score"].evalci.plot.pass_at_k([1, 2, 5], **of_cube),
+        plot.pass_at_k(series.evalci.pass_at_k([1, 2, 5], by="model", **AT_K)),
+        plot.pass_at_k(cube["score"].evalci.pass_at_k([1, 2, 5], **of_cube)),
         at_k.evalci.plot.pass_at_k(), at_k.set_index(["model", "k"]).evalci.plot.pass_at_k(), result.evalci.plot.pass_at_k(),
         plot.pass_at_k(at_k), plot.pass_at_k(result),
     ):  # fmt: skip
@@ -123,15 +124,12 @@ def test_every_container_draws_the_same_over_k(code, at_k):
 
 
 @pytest.mark.parametrize(("measure", "word"), [("pass_hat_k", "pass^k (all pass)"), ("best_of_k", "best of k")])
-def test_the_measure_is_that_of_the_option_or_of_the_result(code, measure, word):
+def test_the_measure_is_that_of_the_result(code, measure, word):
     score = "tests_passed" if measure == "best_of_k" else "score"
     result = getattr(code.evalci, measure)([1, 3], by="model", score=score, **AT_K)
-    for ax in (
-        code.evalci.plot.pass_at_k([1, 3], by="model", score=score, measure=measure, **AT_K),
-        result.evalci.plot.pass_at_k(),
-    ):
-        shows(ax, result)
-        assert ax.get_ylabel() == word
+    ax = result.evalci.plot.pass_at_k()
+    shows(ax, result)
+    assert ax.get_ylabel() == word
 
 
 def test_measures_and_counts_that_differ_are_told(at_k):
@@ -190,8 +188,7 @@ def test_a_half_width_is_drawn_for_each_design(pilot, width):
     series = pilot.set_index("doc_id")["score"]
     result = cube.evalci.half_width("doc_id", **GRID)
     for ax in (
-        pilot.evalci.plot.power(cluster="doc_id", **GRID), series.evalci.plot.power(cluster="doc_id", **GRID),
-        cube.evalci.plot.power(cluster="doc_id", **GRID), cube["score"].evalci.plot.power(cluster="doc_id", **GRID),
+        plot.power(series.evalci.half_width("doc_id", **GRID)), plot.power(cube["score"].evalci.half_width("doc_id", **GRID)),
         width.evalci.plot.power(), width.set_index(["n_clusters", "items_per_cluster"]).evalci.plot.power(),
         result.evalci.plot.power(), plot.power(width.sample(frac=1, random_state=1).sort_values("items_per_cluster")),
     ):  # fmt: skip
@@ -210,12 +207,9 @@ def test_a_half_width_is_drawn_for_each_design(pilot, width):
 
 
 def test_a_power_is_drawn_for_each_pair(powers):
-    rag, cube = datasets.load_rag_eval(), datasets.load_rag_eval_cube()
+    cube = datasets.load_rag_eval_cube()
     asked = {"cluster": "doc_id", "baseline": "atlas", "difference": 0.1, "n_clusters": [40, 160]}
-    for ax in (
-        rag.evalci.plot.power("model", item="item", **asked), cube.evalci.plot.power("model", **asked),
-        powers.evalci.plot.power(), cube.evalci.power("model", **asked).evalci.plot.power(),
-    ):  # fmt: skip
+    for ax in (powers.evalci.plot.power(), cube.evalci.power("model", **asked).evalci.plot.power()):
         shows(ax, powers, "n_clusters", "model_a", "power", ["power_low", "power_high"])
         assert [text.split(",")[0] for text in said(ax)[:2]] == [f"{a} \N{MINUS SIGN} atlas" for a in ("boreal", "cascade")]
         assert said(ax)[-1] == "goal: 80 %"
@@ -277,7 +271,7 @@ def test_the_smallest_difference_is_an_answer_and_no_goal():
 
 
 def test_items_without_clusters_are_counted_as_items(pilot):
-    ax = pilot.evalci.plot.power(n_clusters=[100, 400], n_sims=10)
+    ax = pilot.evalci.half_width(None, n_clusters=[100, 400], n_sims=10).evalci.plot.power()
     assert ax.get_xlabel() == "items"
     assert said(ax) == ["half-width"]
     assert heights(ax, "edge") == []
@@ -385,11 +379,6 @@ ERRORS = [
     (lambda d: plot.pass_at_k(over_k(1).drop(columns="k")), ex.ColumnNotFoundError, "Not there: 'k'"),
     (lambda d: plot.pass_at_k(over_k(1), label="nope"), ex.ColumnNotFoundError, "label='nope'"),
     (lambda d: plot.pass_at_k(over_k(1).iloc[:0]), ex.MethodError, "without rows"),
-    (lambda d: d.evalci.plot.pass_at_k(), ex.MethodError, "needs k="),
-    (lambda d: d.evalci.plot.pass_at_k([1, 2]), ex.MethodError, "needs item="),
-    (lambda d: d.evalci.plot.pass_at_k([1], item="item", measure="nope"), ex.MethodError, "measure"),
-    (lambda d: over_k(1).evalci.plot.pass_at_k([1]), ex.MethodError, "called on a result.*k="),
-    (lambda d: over_k(1).evalci.plot.pass_at_k(measure="pass_hat_k"), ex.MethodError, "called on a result.*measure="),
     (lambda d: plot.power(plans("power", 7)), ex.MethodError, "at most 6 lines apart"),
     (lambda d: plot.power(over_k(1)), ex.ColumnNotFoundError, "half_width, power or mde"),
     (lambda d: plot.power(plans("power", 2), x="nope"), ex.MethodError, "x="),
@@ -400,11 +389,6 @@ ERRORS = [
         ex.MethodError,
         "result of required_clusters",
     ),
-    (lambda d: plans("power", 2).evalci.plot.power("model"), ex.MethodError, "called on a result.*factor="),
-    (lambda d: plans("power", 2).evalci.plot.power(n_clusters=[3]), ex.MethodError, "called on a result.*n_clusters="),
-    (lambda d: d.evalci.plot.power(difference=0.1), ex.MethodError, "no factor is named, and difference="),
-    (lambda d: d.evalci.plot.power("model", item="item", nested=True), ex.MethodError, "nested= plans for one rate"),
-    (lambda d: d.evalci.plot.power("model", difference=0.1), ex.MethodError, "item= is missing"),
     (lambda d: plot.coverage(over_k(1)), ex.ColumnNotFoundError, "stats.simulate.coverage"),
     (lambda d: plot.coverage([]), ex.MethodError, "got list"),
     (lambda d: plot.coverage(covered(2), group="nope"), ex.ColumnNotFoundError, "group='nope'"),
@@ -430,13 +414,13 @@ def test_real_data_are_drawn(data_dir):
     crux = pd.read_csv(data_dir / "cruxeval_codellama7b.csv")
     asked = {"item": "problem", "sample": "sample", "by": "task", "score": "passed", "rng": 1}
     result = crux.evalci.pass_at_k([1, 3, 10], **asked)
-    ax = crux.evalci.plot.pass_at_k([1, 3, 10], **asked)
+    ax = result.evalci.plot.pass_at_k()
     shows(ax, result, by="task")
     assert ax.get_legend().get_title().get_text() == "800 items"
     first = crux[crux["task"] == "input"].groupby("problem")["passed"].mean().mean()
     assert heights(ax, "estimate")[0][0] == pytest.approx(first, rel=1e-12)
     bbh = pd.read_csv(data_dir / "bbh_codex_cot_direct.csv")
     pair = {"item": ["task", "item"], "cluster": "task", "score": "correct", "difference": 0.05}
-    ax = bbh.evalci.plot.power("mode", n_clusters=[27, 54, 108], **pair)
+    ax = bbh.evalci.power("mode", n_clusters=[27, 54, 108], **pair).evalci.plot.power()
     assert (np.diff(heights(ax, "estimate")[0]) > 0).all()
     assert ax.get_xlabel() == "clusters of task"

@@ -8,12 +8,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import requires
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor import plot
 from evalci_accessor.plot import _canvas
-from tests.conftest import requires
-from tests.pictures import boxes, covered, labels, many_clusters, outside, over_k, overlaps, pairs, plans, rates
+
+from .pictures import boxes, covered, labels, many_clusters, outside, over_k, overlaps, pairs, plans, rates
 
 matplotlib = requires("matplotlib")
 plt = pytest.importorskip("matplotlib.pyplot")

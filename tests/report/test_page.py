@@ -13,14 +13,15 @@ import tarfile
 import time
 from pathlib import Path
 
-import browser
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import _skip, requires
-from test_report import NASTY, few, quiet, small
 
 from evalci_accessor import datasets
+
+from . import browser
+from .test_report import NASTY, few, quiet, small
 
 matplotlib = requires("matplotlib")
 plt = pytest.importorskip("matplotlib.pyplot")

@@ -1,6 +1,6 @@
-"""Pictures look as they did. ``python tests/test_plots_images.py`` draws the kept ones anew; look at them before you keep them.
+"""Pictures look as they did. ``python -m plot.test_images``, run in ``tests``, draws the kept ones anew.
 
-Letters are left out, since their shapes differ between versions of Matplotlib; `test_plots_layout` looks after them.
+Letters are left out, since their shapes differ between versions of Matplotlib; `test_layout` looks after them.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import requires
-from pictures import covered, many_clusters, over_k, pairs, plans, rates
 
 from evalci_accessor import plot
+
+from .pictures import covered, many_clusters, over_k, pairs, plans, rates
 
 matplotlib = requires("matplotlib")
 plt = pytest.importorskip("matplotlib.pyplot")
 compare = pytest.importorskip("matplotlib.testing.compare")
 
-KEPT = Path(__file__).parent / "baseline"
+KEPT = Path(__file__).parent.parent / "baseline"
 # Root mean square over the levels of red, green and blue, of 255.
 TOLERANCE = 1.0
 
