@@ -9,17 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalci_accessor import crosscheck as sm
-from evalci_accessor._against import Known, normal_words, reasons
-from evalci_accessor._fit_rows import of_scores
-from evalci_accessor._fit_scores import Scores
-from evalci_accessor._fitted import theirs_of
 from evalci_accessor._options import CrosscheckOptions, RateOptions
 from evalci_accessor._pairing import Matched
 from evalci_accessor._pairs import diff_by_methods
 from evalci_accessor._present import estimate
 from evalci_accessor._progress import progress
 from evalci_accessor._sample import Sample
+from evalci_accessor.crosscheck import estimators as sm
+from evalci_accessor.crosscheck.fitted import theirs_of
+from evalci_accessor.crosscheck.reasons import Known, normal_words, reasons
+from evalci_accessor.crosscheck.rows import of_scores
+from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.stats._results import RateResult
 from evalci_accessor.stats._validate import FloatArray, IntArray, check_level

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor import _fit_rows as fit_rows
 from evalci_accessor._warn import examples
+from evalci_accessor.crosscheck import rows as fit_rows
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import _special as special
 from evalci_accessor.stats._validate import FloatArray
