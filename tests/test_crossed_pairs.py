@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from strategies import quiet, told
 
 from evalci_accessor import stats
-from evalci_accessor.methods import pairs as _pairs
 from evalci_accessor.exceptions import (
     ClusterError,
     CrossedVarianceWarning,
@@ -26,6 +25,7 @@ from evalci_accessor.exceptions import (
     PairingError,
     SharedKeyWarning,
 )
+from evalci_accessor.methods import pairs as _pairs
 from evalci_accessor.stats.pairs.matched import MatchedScores, pair_variance
 from evalci_accessor.stats.pairs.posterior import (
     Evidence,

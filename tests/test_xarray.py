@@ -9,7 +9,6 @@ import xarray as xr
 from conftest import requires
 from strategies import METHODS, quiet
 
-from evalci_accessor.read import cube as reduce
 from evalci_accessor.exceptions import (
     AlignmentError,
     AmbiguousNameError,
@@ -26,6 +25,7 @@ from evalci_accessor.exceptions import (
     ScoreTypeError,
     WeightError,
 )
+from evalci_accessor.read import cube as reduce
 
 SEEDED = {"n_resamples": 100, "rng": 1}
 IDS = ["doc_id", "conversation_id", "template_id"]

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalci_accessor import crosscheck as sm
-from evalci_accessor._against import Known, normal_words, reasons
-from evalci_accessor._fit_rows import of_scores
-from evalci_accessor._fit_scores import Scores
-from evalci_accessor._fitted import theirs_of
+from evalci_accessor.crosscheck import estimators as sm
+from evalci_accessor.crosscheck.fitted import theirs_of
+from evalci_accessor.crosscheck.reasons import Known, normal_words, reasons
+from evalci_accessor.crosscheck.rows import of_scores
+from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.methods.pairs import diff_by_methods
 from evalci_accessor.methods.rates import estimate

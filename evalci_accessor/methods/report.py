@@ -34,7 +34,7 @@ def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: W
     _check(reader, roles, options)
     tall, own = reader.tall(roles), reader.of_systems(roles)
     findings, counted = Findings(), None
-    if reader.has_items(own) and (roles.factor is None or own.sample is not None):
+    if reader.has_items(own) and (roles.factor is None or roles.sample is not None):
 
         def read() -> tuple[Items, Sampled]:
             items = tall.items(own).found

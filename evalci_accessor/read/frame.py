@@ -662,7 +662,7 @@ class FrameReader(Reader[pd.DataFrame]):
             column = find(self.data, factor, "factor")
             values = getattr(column.values, "array", column.values)
             factor = pd.Series(values, index=self.data.index, name=column.label)
-        return dataclasses.replace(roles, by=[*listed(self.data, roles.by), factor])
+        return dataclasses.replace(roles, factor=None, by=[*listed(self.data, roles.by), factor])
 
     def name(self, spec: Any, role: str) -> str:
         """The label of the column."""

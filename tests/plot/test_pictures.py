@@ -552,7 +552,7 @@ def test_errors_say_what_is_wanted_and_leave_no_figure(rag, call, error, message
 
 
 def test_a_cube_with_a_dim_left_is_refused(cube):
-    with pytest.raises(ex.DimensionError, match=r"'model' would stay.*\.sel\(model"):
+    with pytest.raises(ex.DimensionError, match=r"3 would stay: model='atlas'.*\.sel\(model='atlas'\)"):
         cube.evalci.plot.clusters("doc_id")
     pooled = cube.evalci.plot.clusters("doc_id", dim=["item", "model"])
     assert pooled.get_xlabel() == "600 scores in 40 clusters of doc_id, 15 each"

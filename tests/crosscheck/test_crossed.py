@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import quiet
 
-from evalci_accessor import _crosscheck, crosscheck
+from evalci_accessor import _crosscheck
+from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import (
     CrossedVarianceWarning,
     EvalCIWarning,
@@ -26,8 +27,8 @@ from evalci_accessor.exceptions import (
 from evalci_accessor.stats.pairs import matched as pair_variance
 from evalci_accessor.stats.rates import crossed
 
-SANDWICH = json.loads((Path(__file__).parent / "reference" / "crossed.json").read_text(encoding="utf-8"))["data"]
-PACKAGES = json.loads((Path(__file__).parent / "reference" / "other_packages.json").read_text(encoding="utf-8"))
+SANDWICH = json.loads((Path(__file__).parents[1] / "reference" / "crossed.json").read_text(encoding="utf-8"))["data"]
+PACKAGES = json.loads((Path(__file__).parents[1] / "reference" / "other_packages.json").read_text(encoding="utf-8"))
 BOTH = ["doc", "prompt"]
 TWO_WAY = ["ols_cluster", "ols_cluster_t", "ols_cr2", "glm_binomial_cluster"]
 GEES = [name for name in crosscheck.ESTIMATORS if name.startswith("gee")]

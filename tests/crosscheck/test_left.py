@@ -8,10 +8,11 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from strategies import quiet
-from test_crosscheck_against import OF, OLS, THREE, TWO, UNEVEN, beside, by, gee, jackknife, of_pair
 
-from evalci_accessor import crosscheck
+from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import MethodError
+
+from .test_against import OF, OLS, THREE, TWO, UNEVEN, beside, by, gee, jackknife, of_pair
 
 
 class Changed:
@@ -134,7 +135,7 @@ def test_contrasts_of_three_systems(contrast):
 
 
 def test_more_columns_than_are_looked_at(monkeypatch):
-    monkeypatch.setattr("evalci_accessor._fit_rows._MAX_COLUMNS", 20)
+    monkeypatch.setattr("evalci_accessor.crosscheck.rows._MAX_COLUMNS", 20)
     results = smf.ols("score ~ model + C(item)", TWO).fit(**by(TWO["doc"], use_correction=False))
     got = of_pair(results, contrast="model[T.B]")
     assert "not checked: its 51 columns are too many to look at its rows; its estimate is the same" in got["note"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._fit_scores import Scores
+from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 # Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor._fit_scores import Scores, not_nested
+from evalci_accessor.crosscheck.scores import Scores, not_nested
 from evalci_accessor.stats import special
 
 ESTIMATORS = (

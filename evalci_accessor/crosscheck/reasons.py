@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalci_accessor import _fit_clusters as fit_clusters
-from evalci_accessor import _fit_rows as fit_rows
-from evalci_accessor._fit_scores import Scores
-from evalci_accessor._fitted import Theirs
+from evalci_accessor.crosscheck import clusters as fit_clusters
+from evalci_accessor.crosscheck import rows as fit_rows
+from evalci_accessor.crosscheck.fitted import Theirs
+from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import examples
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import FloatArray, IntArray

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor import _fit_rows as fit_rows
+from evalci_accessor.crosscheck import rows as fit_rows
 from evalci_accessor.exceptions import MethodError, examples
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import FloatArray

@@ -13,10 +13,10 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from strategies import frame_of, pair_frame, paired_frames, quiet, score_frames
 
-from evalci_accessor import crosscheck
+from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import WeightError
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parents[1] / "reference"
 GEEPACK = json.loads((REFERENCE / "geepack.json").read_text(encoding="utf-8"))["data"]
 PACKAGES = json.loads((REFERENCE / "other_packages.json").read_text(encoding="utf-8"))
 CLUBSANDWICH = json.loads((REFERENCE / "clubsandwich.json").read_text(encoding="utf-8"))["data"]
