@@ -129,7 +129,11 @@ def simulate(cell: Cell, n_sims: int, seed: int = SEED, stage: int = 0) -> list[
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EvalCIWarning)
             got = repeated_columns(
-                items_of(c, cell.samples, None if cell.world == "alone" else codes), "pass_at_k", KS, "raise", options
+                items_of(c, cell.samples, None if cell.world == "alone" else codes),
+                "pass_at_k",
+                KS,
+                "raise",
+                options,
             )
             naive = cluster_ci(c, np.full(len(c), cell.samples), method="cr1")
         held += (got["ci_low"][0] <= true) & (true <= got["ci_high"][0])
@@ -153,7 +157,11 @@ def _job(job: tuple[Cell, int, int, int]) -> list[dict]:
 def lowest(frame: pd.DataFrame, number: int) -> list[Cell]:
     """Cells whose first estimate, of any k's interval or of all together, is lowest."""
     first = frame[frame["stage"] == 0]
-    least = first.assign(least=first[["coverage", "all_k"]].min(axis=1)).groupby(KEYS, as_index=False)["least"].min()
+    least = (
+        first.assign(least=first[["coverage", "all_k"]].min(axis=1))
+        .groupby(KEYS, as_index=False)["least"]
+        .min()
+    )
     return [Cell(*row) for row in least.sort_values(["least", *KEYS])[KEYS][:number].itertuples(index=False)]
 
 
@@ -188,7 +196,12 @@ def summary(frame: pd.DataFrame) -> str:
             part = frame[(frame["world"] == world) & (frame["k"] == k)]
             if not len(part):
                 continue
-            figures = [part["coverage"].min(), part["coverage"].mean(), part["all_k"].min(), part["all_k"].mean()]
+            figures = [
+                part["coverage"].min(),
+                part["coverage"].mean(),
+                part["all_k"].min(),
+                part["all_k"].mean(),
+            ]
             naive = f"{part['rows_by_item'].min():.3f}" if k == 1 else ""
             body.append([label, k, *map("{:.3f}".format, figures), naive])
     parts = [textwrap.fill(made, 120), "", simulation.markdown(header, body), ""]
@@ -205,7 +218,9 @@ def summary(frame: pd.DataFrame) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--confirm", type=int, default=0, metavar="N", help="draw the N lowest cells anew")
     parser.add_argument("--confirm-simulations", type=int, default=1000)
