@@ -506,7 +506,7 @@ def test_api_04_in_a_report_and_in_pictures():
             f"clustered by {name}",
             "scores taken as independent",
         ]
-        pairs = data.evalci.plot.differences("model", item="item", cluster=name, rng=1)
+        pairs = data.evalci.compare("model", "item", name, rng=1).evalci.plot.differences()
         assert any(text.endswith(f"clustered by {name}") for text in said(pairs))
         plt.close("all")
 

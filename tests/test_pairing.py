@@ -688,7 +688,7 @@ class TestCubes:
         assert of_cube(flat).names.key == "item"
         assert of_cube(flat["score"]).names.key == "item"
         assert of_cube(grid.isel(prompt=0), sample="sample").names.key == "item"
-        assert of_cube(grid, dim="item").item == "item"
+        assert of_cube(grid, dim="item").names.key == "item"
 
     def test_clusters_that_vary_along_a_dim_that_stays(self, grid):
         got = of_cube(grid, cluster="doc_by_prompt", dim="item", sample="sample")

@@ -437,10 +437,13 @@ def test_cube_and_frame_agree_for_pairs(rag, cube):
         assert got.sizes["pair"] == 2
         same(frame, got.drop_vars("pair", errors="ignore"), axes)
         xr.testing.assert_identical(
-            getattr(cube["score"].evalci, method)("model", cluster="doc_id", baseline="atlas", **ask), got
+            getattr(cube["score"].evalci, method)(factor="model", cluster="doc_id", baseline="atlas", **ask),
+            got,
         )
         pd.testing.assert_frame_equal(
-            getattr(series.evalci, method)("model", item="item", cluster="doc_id", baseline="atlas", **ask),
+            getattr(series.evalci, method)(
+                factor="model", item="item", cluster="doc_id", baseline="atlas", **ask
+            ),
             frame,
         )
 

@@ -365,7 +365,7 @@ def test_dims_that_cannot_be_told(code):
         cube.assign_coords(one=1).evalci.pass_at_k(2, item="item", sample="one")
     with pytest.raises(AmbiguousNameError, match="'k' would stand twice"):
         cube.rename(model="k").evalci.pass_at_k(2, item="item", sample="sample")
-    with pytest.raises(MethodError, match=r"must be the name of a dim.*got ndarray"):
+    with pytest.raises(MethodError, match=r"must be the name of a coordinate.*got ndarray"):
         cube.evalci.pass_at_k(2, item=np.arange(80), sample="sample")
 
 

@@ -25,7 +25,7 @@ from evalci_accessor.exceptions import (
     ScoreTypeError,
     WeightError,
 )
-from evalci_accessor.read import cube as reduce
+from evalci_accessor.read import cells as reduce
 
 SEEDED = {"n_resamples": 100, "rng": 1}
 IDS = ["doc_id", "conversation_id", "template_id"]

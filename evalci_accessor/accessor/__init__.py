@@ -17,7 +17,7 @@ from evalci_accessor.accessor.plots import Drawing, Plots
 from evalci_accessor.accessor.rates import Rates
 from evalci_accessor.accessor.repeated import Repeated
 from evalci_accessor.accessor.report import Reports
-from evalci_accessor.read import Answer, Reader
+from evalci_accessor.read import Answer
 from evalci_accessor.read.cube import CubeReader
 from evalci_accessor.read.frame import FrameReader
 
@@ -50,22 +50,14 @@ class FrameAccessor(Evalci[pd.DataFrame]):
     """Honest intervals for a frame with one row a score, or for a Series of scores: ``df.evalci``."""
 
     def __init__(self, obj: pd.DataFrame | pd.Series) -> None:
-        self._obj = obj
-
-    @property
-    def _read(self) -> Reader[pd.DataFrame]:
-        return FrameReader(self._obj)
+        self._obj, self._read = obj, FrameReader(obj)
 
 
 class CubeAccessor(Evalci[xr.Dataset]):
     """Honest intervals for a cube of scores, a Dataset or a DataArray: ``ds.evalci``."""
 
     def __init__(self, obj: xr.Dataset | xr.DataArray) -> None:
-        self._obj = obj
-
-    @property
-    def _read(self) -> Reader[xr.Dataset]:
-        return CubeReader(self._obj)
+        self._obj, self._read = obj, CubeReader(obj)
 
 
 def _answers_other_words(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -345,8 +345,8 @@ class Rates(Generic[Answer]):
         Of a cube:
 
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
-        >>> ds.evalci.design_effect("doc_id").design_effect.round(2).values
-        array([[2.2, 2. , 1.5]])
+        >>> ds.evalci.design_effect("doc_id").design_effect.round(2).values.ravel()
+        array([2.2, 2. , 1.5])
         """
         return rates.design_effect(
             self._read.clusterings(

@@ -344,6 +344,8 @@ def _infer(
 
     The options are resolved: method, margin and claim are set.
     """
+    assert options.margin is not None
+    assert options.claim is not None
     shape, method = out["difference"].shape, options.method
     out |= {name: np.full(shape, np.nan) for name in (*_NUMBERS, "df")}
     out["verdict"] = np.full(shape, "", dtype=object)

@@ -8,15 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor.exceptions import (
-    FewClustersWarning,
-    MethodError,
-    PilotError,
-    PooledSamplesWarning,
-    SingletonClusterWarning,
-    examples,
-    warn,
-)
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples, warn
 from evalci_accessor.methods.common_items import blocks_of, refuse_single_items
 from evalci_accessor.methods.pair_warnings import warn_scales
 from evalci_accessor.methods.rate_warnings import warn_missing, warn_percent, warn_sentinel
@@ -82,7 +75,7 @@ def read_pilots(
     found: Read[Any, Answer]
     if roles.factor is not None:
         if roles.item is None and reader.needs_item:
-            raise MethodError(
+            raise ex.MethodError(
                 "item= is missing: what tells the items apart, the same for both systems, so that they pair up."
             )
         found = reader.pairs(roles, samples=roles.sample is not None or not reader.needs_item)
@@ -122,7 +115,7 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
     """A pilot a group, from items with their samples."""
     names, alone = items.names, not items.clusterings
     if items.pooled:
-        warn(items.pooled, PooledSamplesWarning)
+        warn(items.pooled, ex.PooledSamplesWarning)
     means = items.sums / items.n
     off = items.scores - means[items.item]
     squares = np.bincount(items.item, weights=off**2, minlength=len(items.n))
@@ -177,7 +170,7 @@ def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
 
     lacking = [k for k in range(shape[0] * shape[1]) if k not in found]
     if lacking:
-        raise PilotError(
+        raise ex.PilotError(
             f"{len(lacking)} of {shape[0] * shape[1]} pairs have no item in common: "
             f"{examples(lacking, between='; ', words=matched.pair_words)}. A plan needs items that both systems answered: name other pairs "
             "with pairs=, or leave such groups out."
@@ -217,7 +210,7 @@ def _refuse_empty(t: ClusterTotals, words: Callable[[int], str]) -> None:
     empty = np.flatnonzero(t.n_clusters == 0).tolist()
     if empty:
         shown = examples((w for h in empty if (w := words(h))), between="; ")
-        raise PilotError(
+        raise ex.PilotError(
             f"The pilot holds no score{f' in {shown}' if shown else ''}, so there is nothing to plan from. Leave such groups out; "
             "or give the numbers of a plan to the functions of stats, such as stats.required_clusters."
         )
@@ -235,7 +228,7 @@ def _checked(found: Pilots) -> Pilots:
         )
         give = "a disagreement (or std_dev)" if found.paired else "a rate (or std_dev)"
         bound = "diff_ci" if found.paired else "cluster_ci"
-        raise PilotError(
+        raise ex.PilotError(
             f"{found.who(flat)}{what}, so the pilot tells neither a variance nor how clustered it is, and any plan from it "
             f"would be made up. Give {give} and an icc that you would not rule out to the function of the same name in stats; "
             f"{bound} of this pilot shows how far the truth may be from what was seen. Leave such groups or pairs out of this call."
@@ -247,7 +240,7 @@ def _checked(found: Pilots) -> Pilots:
         warn(
             f"{found.who(lone)}every cluster of {found.cluster!r} holds one item, which tells nothing of the ICC: its limits "
             f"are those of the prior. Is it the item's own id rather than what the items share?",
-            SingletonClusterWarning,
+            ex.SingletonClusterWarning,
         )
     few = [k for k, one in enumerate(found.every) if k not in lone and _few(one)]
     if few:
@@ -256,7 +249,7 @@ def _checked(found: Pilots) -> Pilots:
         warn(
             f"{found.who(few)}few clusters of {found.cluster!r} in the pilot ({shown}), which hardly tell the ICC "
             f"({one.icc_low:.2g} to {one.icc_high:.2g}). Plan with the limits rather than with the number between them.",
-            FewClustersWarning,
+            ex.FewClustersWarning,
         )
     return found
 
@@ -274,7 +267,7 @@ def _refuse_several(roles: Roles, method: str) -> None:
     """A plan is for one clustering."""
     count = len(several(roles.cluster))
     if isinstance(roles.cluster, list) and count > 1:
-        raise MethodError(
+        raise ex.MethodError(
             f"{method} plans for one clustering, and cluster= names {count}. Name the one that matters most, which "
             "design_effect(cluster=[...]) of the pilot shows; a number of clusters of one kind fixes nothing of the other."
         )
@@ -284,7 +277,7 @@ def refuse_lone_sample(roles: Roles) -> None:
     """Samples of nobody knows which item."""
     if roles.sample is not None or roles.nested:
         given = "sample=" if roles.sample is not None else "nested=True"
-        raise MethodError(
+        raise ex.MethodError(
             f"{given} is given and item= is not. Name what tells the items apart, whose samples repeat; without it each "
             "score is an item of its own."
         )
@@ -293,7 +286,7 @@ def refuse_lone_sample(roles: Roles) -> None:
 def check_goal(roles: Roles, grid: PlanGrid, options: PlanOptions) -> None:
     """One goal: the half-width of a rate, or a power to show something of two systems; nothing of the other."""
     if (grid.half_width is None) == (grid.difference is None and grid.margin is None):
-        raise MethodError(
+        raise ex.MethodError(
             "Name one goal: half_width= for the interval of one rate; or difference= (the smallest that is worth finding), "
             "margin= (not worse by more), or both, for two systems."
         )
@@ -307,18 +300,18 @@ def check_goal(roles: Roles, grid: PlanGrid, options: PlanOptions) -> None:
             if given is not None and not (name in usual and np.array_equal(given, usual[name]))
         ]
         if stray:
-            raise MethodError(
+            raise ex.MethodError(
                 f"half_width= is the goal of one rate, and {stray[0]}= belongs to two systems. For a rate of each system "
                 f"leave {stray[0]}= out and keep the systems apart with by= (or as a dim that stays); for their difference "
                 "name difference= or margin=."
             )
         return
     if roles.factor is None:
-        raise MethodError(
+        raise ex.MethodError(
             "A difference is between two systems: name the factor that tells them apart, as "
             "required_clusters('doc_id', factor='model', item='item', ...)."
         )
     if roles.nested:
-        raise MethodError(
+        raise ex.MethodError(
             "nested=True is for one rate; for two systems pass item=[cluster, item] where ids are local to a cluster."
         )

@@ -8,16 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor.exceptions import (
-    BootstrapWarning,
-    ClusterError,
-    PooledSamplesWarning,
-    SamplesError,
-    ScoreRangeError,
-    TooFewSamplesWarning,
-    examples,
-    warn,
-)
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples, warn
 from evalci_accessor.methods.rates import estimate
 from evalci_accessor.options import RateOptions, RepeatedOptions, TooFew
 from evalci_accessor.read import Answer, Read
@@ -71,7 +63,7 @@ def repeated_columns(items: Items, ks: IntArray, repeated: RepeatedOptions) -> d
         value, variance = passed_values(measure, items.sums.astype(np.int64), items.n, ks)
     sample = sample_of(items, value, held, ks)
     if items.pooled:
-        warn(items.pooled, PooledSamplesWarning)
+        warn(items.pooled, ex.PooledSamplesWarning)
     _warn_few(items, held, ks)
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(sample.totals) if crossed is None else crossed.moments
@@ -191,7 +183,7 @@ def _band(
         warn(
             f"n_resamples={n_draws} cannot tell limits that hold for all k at once; at least "
             f"n_resamples={int(np.ceil(1 / least))} are needed. The default method draws nothing for its limits.",
-            BootstrapWarning,
+            ex.BootstrapWarning,
         )
     return low, high
 
@@ -270,7 +262,7 @@ def _refuse_graded(items: Items, measure: str) -> None:
             f" Where {items.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, first."
         )
     )
-    raise ScoreRangeError(
+    raise ex.ScoreRangeError(
         f"{measure} counts the samples that pass, so scores in {items.names.score!r} must be 0 or 1; {odd.size} of "
         f"{items.scores.size} are neither, such as {shown}. best_of_k takes scores on any scale; or turn these into passes first, "
         f"as with >= a threshold.{mark}"
@@ -285,14 +277,14 @@ def _refuse_few(items: Items, ks: IntArray, too_few: TooFew) -> None:
         if names.entries == "cells":
             kept = " and ".join(map(repr, names.kept)) or "no dims"
             where = f"Kept are {kept}: if samples lie along one, name it with sample=."
-        raise SamplesError(
+        raise ex.SamplesError(
             f"k={k} needs at least {k} samples of an item, and each of the {len(items.n)} items of {names.key!r} has "
             f"one{same}. What {k} samples of an item would give cannot be told from one each, nor from a power of the mean "
             f"score, since items differ. {where} Else draw more samples, or ask for k=1."
         )
     if too_few == "raise" and (items.n < k).any():
         least = int(items.n.min())
-        raise SamplesError(
+        raise ex.SamplesError(
             few_words(items.n, k, items.words, f" (of {names.key!r})")
             + f" Ask for k of at most {least}; or leave such items out with too_few='omit', which moves the estimate if they are "
             "harder or easier than others."
@@ -308,7 +300,7 @@ def refuse_lone_items(items: Items, held: Any) -> None:
     lone = np.flatnonzero((counts == 1).any(axis=1))
     if len(lone):
         which = examples((w for h in lone.tolist() if (w := items.names.group_label(h))), between="; ")
-        raise ClusterError(
+        raise ex.ClusterError(
             f"There is a single item of {items.names.key!r} with samples enough{f' in {which}' if which else ''}, from which no "
             "error over items can be told. At least two are needed; for one item as it is, proportion_ci takes its samples as "
             "independent."
@@ -326,5 +318,5 @@ def _warn_few(items: Items, held: Any, ks: IntArray) -> None:
         warn(
             f"Items with fewer than k samples were left out: {shown} ({some}). If they are harder or easier than others, the "
             "estimate is off, and the rows of different k are over different items.",
-            TooFewSamplesWarning,
+            ex.TooFewSamplesWarning,
         )

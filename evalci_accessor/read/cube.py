@@ -10,17 +10,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor.exceptions import (
-    AmbiguousNameError,
-    DimensionError,
-    MissingClusterError,
-    PairingError,
-    examples,
-    plain,
-)
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples, plain
 from evalci_accessor.options import Roles, Unmatched
 from evalci_accessor.read import Axes, Clusterings, Order, Read, Reader, Writer
-from evalci_accessor.read.candidates import usable
+from evalci_accessor.read.cells import Cells, describe, ids_of, product, read_cells, spread_over
 from evalci_accessor.read.dims import (
     Cube,
     DimNames,
@@ -39,336 +33,18 @@ from evalci_accessor.read.ids import Codes, by_appearance, encode, encode_ids, i
 from evalci_accessor.read.items import Items, gather
 from evalci_accessor.read.matched import Grid, Matched, assemble, find_sentinel, match
 from evalci_accessor.read.names import check_clusterings, choose_pairs, taking_part
-from evalci_accessor.read.pooled import ids_or_settings
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples
-from evalci_accessor.read.samples import Clustering, Sample, Scores
-from evalci_accessor.read.samples import Rows as SampleRows
+from evalci_accessor.read.samples import Clustering, Sample
 from evalci_accessor.read.scores import (
     checked_weights,
-    in_unit_interval,
     refuse_unequal,
     refuse_weightless,
-    screen,
-    sentinel_of,
-    to_float,
     unequal,
     weights_to_float,
 )
 from evalci_accessor.read.tidy import FrameWriter
-from evalci_accessor.stats.rates.crossed import Crossed
-from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
-
-_BLOCK = 2**20  # cells added up at a time
-
-
-def _product(sizes: Iterable[int]) -> int:
-    return int(np.prod(list(sizes), dtype=np.int64))
-
-
-def describe(score: xr.DataArray, dims: tuple[Hashable, ...], shape: tuple[int, ...], position: int) -> str:
-    """Labels of a flat position along some dims."""
-    index = np.unravel_index(position, shape) if shape else ()
-    parts = []
-    for dim, i in zip(dims, index, strict=True):
-        value = score.indexes[dim][int(i)] if dim in score.indexes else int(i)
-        parts.append(f"{dim}={plain(value)!r}")
-    return ", ".join(parts)
-
-
-def _loaded(variable: xr.Variable) -> np.ndarray:
-    """The values in memory; a lazy variable of the caller's stays lazy."""
-    return np.asarray(variable.data)
-
-
-def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
-    """The values along all of some dims, repeated along those that the array lacks."""
-    foreign = [dim for dim in array.dims if dim not in sizes]
-    if foreign:
-        raise DimensionError(
-            f"{role} {name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
-            f"{examples(map(repr, sizes))}."
-        )
-    loaded = xr.DataArray(_loaded(array.variable), dims=array.dims)
-    absent = {dim: size for dim, size in sizes.items() if dim not in array.dims}
-    return np.asarray(loaded.expand_dims(absent).transpose(*sizes).data)
-
-
-def ids_of(array: xr.DataArray) -> Any:
-    """Ids in one dimension, through the index where there is one, since that keeps categories and extension types."""
-    if array.ndim == 1 and array.dims[0] == array.name and array.name in array.indexes:
-        index = array.indexes[array.name]
-        return (
-            index.to_flat_index() if isinstance(index, pd.MultiIndex) else index
-        )  # of which an id is a tuple
-    data = array.variable.data
-    if isinstance(data, np.ndarray) or hasattr(data, "compute"):
-        return _loaded(array.variable).ravel()
-    inner = getattr(data, "array", data)  # an extension array in xarray's wrapper
-    return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CellClustering(Clustering):
-    """A clustering of cells, of which ``repeats`` in a row are of one item: it does not vary along the last dims."""
-
-    repeats: int = 1
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cells(Scores):
-    """Checked scores with the kept dims first, flattened to (H, N).
-
-    Parameters
-    ----------
-    score : DataArray
-        The scores as they came, for their dims, sizes and labels.
-    values : ndarray, shape (H, N)
-        Numbers or booleans, nan where missing.
-    keep : ndarray of bool, shape (H, N), or None
-        Cells that count: those with a score and a weight above 0; None for all.
-    missing : ndarray of bool, shape (H, N), or None
-        Cells without a score; None if there are none.
-    weights : ndarray of float, shape (H, N), or None
-    kept, reduced : tuple
-        Dims that stay, and dims that are reduced.
-    score_range : tuple of float
-    binary : bool
-    """
-
-    score: xr.DataArray
-    values: np.ndarray
-    keep: BoolArray | None
-    missing: BoolArray | None
-    weights: np.ndarray | None
-    kept: DimNames
-    reduced: DimNames
-    score_range: tuple[float, float]
-    binary: bool
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the answer."""
-        return tuple(self.score.sizes[dim] for dim in self.kept)
-
-    def sizes(self, dims: Iterable[Hashable]) -> dict[Hashable, int]:
-        """Sizes of some dims."""
-        return {dim: self.score.sizes[dim] for dim in dims}
-
-    def group_label(self, h: int) -> str:
-        """Words for a cell of the answer, as ``model='A', prompt='p1'``."""
-        return describe(self.score, self.kept, self.shape, h)
-
-    def clustering(self, cluster: Named, *, lookalikes: bool = True) -> Clustering:
-        """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
-        coded = encode(ids_of(cluster.array), cluster.name, lookalikes=lookalikes)
-        coded = dataclasses.replace(coded, codes=self._codes(cluster, coded.codes))
-        repeats = 1
-        for dim in reversed(self.reduced):
-            if dim in cluster.array.dims:
-                break
-            repeats *= self.score.sizes[dim]
-        return CellClustering(name=cluster.name, coded=coded, repeats=repeats)
-
-    def _codes(self, cluster: Named, codes: IntArray) -> IntArray:
-        array = cluster.array
-        varying = [dim for dim in self.kept if dim in array.dims]
-        dims = (*self.kept, *self.reduced) if varying else self.reduced
-        coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
-        spread = spread_over(coded, self.sizes(dims), cluster.name, "cluster")
-        flat = np.ascontiguousarray(spread).reshape(len(self.values) if varying else 1, self.values.shape[1])
-        lacking = flat < 0
-        if lacking.any() and self.keep is not None:
-            lacking = lacking & self.keep
-        if lacking.any():
-            at = np.flatnonzero(codes < 0)
-            shown = examples(describe(array, array.dims, array.shape, int(i)) for i in at)
-            raise MissingClusterError(
-                f"{len(at)} of {codes.size} entries of {cluster.name!r} are missing, at {shown}. They are neither one "
-                "cluster nor none. Leave them out knowingly with .where(...).dropna or .isel, or give each an id of its "
-                "own if they share nothing."
-            )
-        return flat
-
-    def each(self) -> Clustering:
-        """Each cell in a cluster of its own."""
-        own = np.arange(self.values.shape[1])[None]
-        return Clustering(name="cell", coded=Codes(codes=own, size=own.shape[1], label=int))
-
-    def counted(self, codes: IntArray) -> IntArray:
-        """Codes of the cells that count, one after the other."""
-        spread = np.broadcast_to(codes, self.values.shape)
-        return np.ascontiguousarray(spread).ravel() if self.keep is None else spread[self.keep]
-
-    def flat(self, one: Clustering) -> IntArray:
-        """Codes of all cells, one after the other."""
-        return np.broadcast_to(one.coded.codes, self.values.shape).ravel()
-
-    def summed(self, clustering: Clustering | None) -> Sample:
-        """Totals by one clustering; without one each cell of the answer is a cluster."""
-        n_groups, n_cells = self.values.shape
-        alone = Codes(codes=np.zeros((1, n_cells), dtype=np.int64), size=1, label=int)
-        coded = alone if clustering is None else clustering.coded
-        codes = coded.codes
-        if self.binary and self.keep is None and self.weights is None and len(codes) == 1 and n_cells:
-            repeats = clustering.repeats if isinstance(clustering, CellClustering) else 1
-            totals = self._even_totals(codes[0, ::repeats], coded.size, repeats)
-        else:
-            totals = self._uneven_totals(codes, coded.size)
-        gone = np.zeros(n_groups, dtype=np.int64) if self.missing is None else self.missing.sum(axis=1)
-        n_lost = 0
-        if self.missing is not None and gone.any():
-            missing = np.broadcast_to(codes, self.values.shape)[self.missing]
-            n_lost = len(np.setdiff1d(missing[missing >= 0], totals.cluster))
-        bounded, values = in_unit_interval(self.score_range), self.values
-        return Sample(
-            totals=totals,
-            cluster=None if clustering is None else clustering.name,
-            cluster_label=lambda c: plain(coded.label(c)),
-            group_label=self.group_label,
-            n_missing=gone,
-            n_lost=n_lost,
-            hint=self._hint(),
-            score_range=self.score_range,
-            sentinel=None if bounded else sentinel_of(values if self.keep is None else values[self.keep]),
-        )
-
-    def _hint(self) -> str:
-        """What to do if the scores of a cluster lie along a dim that was kept."""
-        if not self.kept:
-            return ""
-        both = ", ".join(map(repr, (*self.reduced, self.kept[-1])))
-        return f" If its scores lie along a dim that was kept, reduce that too, as with dim=({both})."
-
-    def _even_totals(self, codes: IntArray, size: int, repeats: int) -> ClusterTotals:
-        """Totals of 0/1 scores where every cell of the answer has the same clusters: the sizes are counted once."""
-        n_groups, n_items = len(self.values), len(codes)
-        sizes = np.bincount(codes, minlength=size) * repeats
-        held = np.flatnonzero(sizes)
-        step = min(max(_BLOCK // (n_items * repeats), 1), max(n_groups, 1))
-        keys = (np.arange(step)[:, None] * size + codes).ravel()
-        sums = np.empty((n_groups, len(held)))
-        values = self.values.view(np.uint8) if self.values.dtype.kind == "b" else self.values
-        for start in range(0, n_groups, step):
-            block = values[start : start + step].reshape(-1, repeats)
-            # A short axis is summed faster by einsum than by sum.
-            passes = (
-                block[:, 0] if repeats == 1 else np.einsum("ij->i", block, dtype=np.float64, casting="unsafe")
-            )
-            count = np.bincount(
-                keys[: len(passes)], weights=passes, minlength=(len(passes) // n_items) * size
-            )
-            sums[start : start + step] = count.reshape(-1, size)[:, held]
-        whole = np.tile(sizes[held], n_groups)
-        m, s = whole.astype(np.float64), sums.ravel()
-        return ClusterTotals(
-            shape=self.shape,
-            offsets=np.arange(n_groups + 1) * len(held),
-            cluster=np.tile(held, n_groups),
-            n=whole,
-            m=m,
-            s=s,
-            ss=s,
-            q=m,
-            bounded=True,
-            weighted=False,
-        )
-
-    def _uneven_totals(self, codes: IntArray, size: int) -> ClusterTotals:
-        """Totals in general, by blocks of cells of the answer."""
-        n_groups, n_cells = self.values.shape
-        step = max(_BLOCK // max(n_cells, 1), 1)
-        everywhere = np.broadcast_to(codes, self.values.shape)
-        starts = range(0, max(n_groups, 1), step)
-        parts = [
-            self._block(slice(start, start + step), everywhere[start : start + step], size)
-            for start in starts
-        ]
-        return ClusterTotals.concat(parts, self.shape)
-
-    def _block(self, rows: slice, codes: IntArray, size: int) -> ClusterTotals:
-        """Totals of some cells of the answer."""
-        values = self.values[rows]
-        keep = None if self.keep is None else self.keep[rows]
-        weights = None if self.weights is None else self.weights[rows]
-        groups = np.broadcast_to(np.arange(len(values))[:, None], values.shape)
-
-        def flat(array: np.ndarray) -> np.ndarray:
-            return array.ravel() if keep is None else array[keep]
-
-        return ClusterTotals.from_rows(
-            flat(values).astype(np.float64, copy=False),
-            flat(codes),
-            n_clusters=size,
-            groups=flat(groups),
-            n_groups=len(values),
-            weights=None if weights is None else flat(weights),
-            bounded=in_unit_interval(self.score_range),
-            binary=self.binary,
-        )
-
-    def crossed(self, clusterings: list[Clustering], margins: list[ClusterTotals]) -> Crossed:
-        """Totals of the intersections of several clusterings."""
-        crossed = Crossed.from_rows(
-            self.counted(self.values).astype(np.float64),
-            [self.counted(one.coded.codes) for one in clusterings],
-            groups=self.counted(np.arange(len(self.values))[:, None]),
-            n_groups=len(self.values),
-            weights=None if self.weights is None else self.counted(self.weights),
-            bounded=in_unit_interval(self.score_range),
-            binary=self.binary,
-            margins=margins,
-        )
-        return crossed.shaped(self.shape)
-
-    def rows(self, clusterings: list[Clustering], h: int) -> SampleRows:
-        """Scores, clusters and weights of a group, one by one."""
-        keep = slice(None) if self.keep is None else self.keep[h]
-        codes = [np.broadcast_to(one.coded.codes, self.values.shape)[h][keep] for one in clusterings]
-        weights = None if self.weights is None else self.weights[h][keep]
-        return self.values[h].astype(np.float64)[keep], codes, weights
-
-
-def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_policy: Any) -> Cells:
-    """Check the scores and weights and bring the kept dims to the front."""
-    array = score.array
-    kept = tuple(dim for dim in array.dims if dim not in reduced)
-    sizes = {dim: array.sizes[dim] for dim in (*kept, *reduced)}
-    n_groups, n_cells = (_product(sizes[dim] for dim in dims) for dims in (kept, reduced))
-    values = _loaded(array.variable.transpose(*sizes))
-    if values.dtype.kind not in "biuf":
-        values = to_float(values.ravel(), score.name)
-    values = values.reshape(n_groups, n_cells)
-
-    def where(position: int) -> str:
-        return describe(array, tuple(sizes), tuple(sizes.values()), position)
-
-    weight: np.ndarray | None = None
-    if weights is not None:
-        spread = np.ascontiguousarray(spread_over(weights.array, sizes, weights.name, "weights")).ravel()
-        weight = checked_weights(weights_to_float(spread, weights.name), weights.name, where).reshape(
-            values.shape
-        )
-        totals = np.where(n_cells > 0, weight.sum(axis=1), np.nan)
-        refuse_weightless(totals, lambda h: describe(array, kept, tuple(sizes[d] for d in kept), h))
-    absent = (
-        None if weight is None else (weight == 0).ravel()
-    )  # as if the cell were not there, whatever its score
-    # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
-    floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
-    keep, missing = screen(floats, absent, score.name, nan_policy, where)
-    used = values if keep is None else values.ravel()[keep]
-    return Cells(
-        score=array,
-        values=values,
-        keep=None if keep is None else keep.reshape(values.shape),
-        missing=None if missing is None else missing.reshape(values.shape),
-        weights=weight,
-        kept=kept,
-        reduced=reduced,
-        score_range=(float(used.min()), float(used.max())) if used.size else (np.nan, np.nan),
-        binary=values.dtype.kind == "b" or not used.size or bool(((used == 0) | (used == 1)).all()),
-    )
+from evalci_accessor.read.unnamed import ids_or_settings, usable
+from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -388,7 +64,7 @@ class CubeWriter(Writer[xr.Dataset]):
     @property
     def keys(self) -> dict[Any, IntArray]:
         """The place of each group along each dim that stays."""
-        at = np.unravel_index(np.arange(_product(self.shape)), self.shape) if self.shape else ()
+        at = np.unravel_index(np.arange(product(self.shape)), self.shape) if self.shape else ()
         return {dim: np.asarray(codes, dtype=np.int64) for dim, codes in zip(self.kept, at, strict=True)}
 
     @property
@@ -401,14 +77,14 @@ class CubeWriter(Writer[xr.Dataset]):
         own = ["pair", *(f"{self.factor}_{side}" for side in "ab")] if self.factor else []
         clash = next((name for name in own if name in names), None)
         if clash is not None:
-            raise AmbiguousNameError(
+            raise ex.AmbiguousNameError(
                 f"{clash!r} would stand twice in the result, whose own variables are {', '.join(names)}. Rename the factor "
                 f"first, as with .rename({{{self.factor!r}: {self.factor + '_'!r}}})."
             )
         taken = [*own, *names]
         clash = next((str(name) for name in (*self._coords, *self.kept) if name in taken), None)
         if clash is not None:
-            raise AmbiguousNameError(
+            raise ex.AmbiguousNameError(
                 f"{clash!r} would stand twice in the result, whose own variables and dims are "
                 f"{examples(taken, len(taken))}. Rename it first, as with .rename({{{clash!r}: {clash + '_'!r}}})."
             )
@@ -427,7 +103,7 @@ class CubeWriter(Writer[xr.Dataset]):
             for dim, one in (axes or {}).items()
         }
         sizes = [len(next(iter(one.values()))) for one in coords.values()]
-        size = _product([*self.shape, *sizes])
+        size = product([*self.shape, *sizes])
         labelled = {name for one in coords.values() for name in one}
 
         def variable(value: Any) -> Any:
@@ -473,7 +149,7 @@ class CubeReader(Reader[Any]):
             named = self.keys.get(dim, Named(score[dim], dim))
             values[named.name] = pd.Series(named.array.to_numpy()[places])
         labels = None if systems is None else pd.Series(systems)
-        return FrameWriter(values=values, n_groups=_product(write.shape), systems=labels, factor=factor)
+        return FrameWriter(values=values, n_groups=product(write.shape), systems=labels, factor=factor)
 
     def _weights(self, roles: Roles) -> Named | None:
         return None if roles.weights is None else find(self.data, roles.weights, "weights")
@@ -653,7 +329,7 @@ class CubeReader(Reader[Any]):
         coded = encode(ids_of(parts.factor.array), name)
         lacking = np.flatnonzero(coded.codes < 0)
         if len(lacking):
-            raise PairingError(
+            raise ex.PairingError(
                 f"{len(lacking)} of {len(coded.codes)} entries of {name!r} are missing, at "
                 f"{examples(f'{parts.systems}={i}' for i in lacking[:6])}. It says whose score it is; fill in the name, or "
                 "leave these out first."
@@ -661,7 +337,7 @@ class CubeReader(Reader[Any]):
         codes, labels, first = by_appearance(coded)
         taking, chosen = taking_part(choose_pairs(labels, name, roles.baseline, roles.pairs))
         at = np.flatnonzero(np.isin(codes, taking))
-        _refuse_shared_labels(parts, codes[at], labels)
+        _refuse_shared_labels(name, parts.systems, codes[at], labels)
         if len(at) < len(codes):
             array = array.isel({parts.systems: at})
         array = array.transpose(*parts.kept, parts.systems, *parts.items, *parts.repeats)
@@ -673,7 +349,7 @@ class CubeReader(Reader[Any]):
         pairing = Pairing(
             systems=[labels[i] for i in taking],
             pairs=chosen,
-            names=self._names(parts, _product(shape), items, lambda h: describe(array, parts.kept, shape, h)),
+            names=self._names(parts, product(shape), items, lambda h: describe(array, parts.kept, shape, h)),
             unmatched=roles.unmatched,
             averages=averages,
             samples=samples,
@@ -711,14 +387,14 @@ class CubeReader(Reader[Any]):
         return score_of(self.data, spec).name if role == "score" else find(self.data, spec, role).name
 
 
-def _refuse_shared_labels(parts: Parts, codes: IntArray, labels: list[Any]) -> None:
+def _refuse_shared_labels(name: str, dim: Hashable, codes: IntArray, labels: list[Any]) -> None:
     """A coordinate that gives one name to several positions along the systems' dim."""
     shared = np.flatnonzero(np.bincount(codes) > 1)
     if len(shared):
-        raise PairingError(
-            f"{parts.factor.name!r} gives one name to several positions along {parts.systems!r}: "
+        raise ex.PairingError(
+            f"{name!r} gives one name to several positions along {dim!r}: "
             f"{examples(repr(labels[i]) for i in shared)}, so an item has several scores under it. Compare along "
-            f"{parts.systems!r} itself, or take one score first, as with .groupby({parts.factor.name!r}).mean()."
+            f"{dim!r} itself, or take one score first, as with .groupby({name!r}).mean()."
         )
 
 
@@ -750,8 +426,8 @@ class Block:
 
 
 def _block(cells: Cells, parts: Parts, n_labels: int, n_items: int, *, samples: bool) -> Block:
-    repeats = _product(cells.score.sizes[d] for d in parts.repeats)
-    n_groups = _product(cells.score.sizes[d] for d in parts.kept)
+    repeats = product(cells.score.sizes[d] for d in parts.repeats)
+    n_groups = product(cells.score.sizes[d] for d in parts.kept)
     values = cells.values.reshape(n_groups, n_labels, n_items, repeats)
     missing = None if cells.missing is None else cells.missing.reshape(values.shape).sum(axis=-1)
     counts: Any = repeats

@@ -9,13 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import xarray as xr
 
-from evalci_accessor.exceptions import (
-    AlignmentError,
-    ColumnNotFoundError,
-    DimensionError,
-    MethodError,
-    examples,
-)
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples
 from evalci_accessor.options import Dims, Roles
 from evalci_accessor.read.names import (
     check_clusterings,
@@ -48,7 +43,7 @@ def score_of(data: Cube, score: Any) -> Named:
     """The scores: the DataArray itself, or a variable of the Dataset."""
     if isinstance(data, xr.DataArray):
         if not (score is None or (isinstance(score, str) and score == "score")):
-            raise MethodError(
+            raise ex.MethodError(
                 f"score={score if isinstance(score, str) else type(score).__name__!r} is given, and a DataArray is its own "
                 "score; leave score= out, or call the method on a Dataset."
             )
@@ -62,14 +57,14 @@ def find(data: Cube, spec: Any, role: str) -> Named:
         _check_alignment(data, spec, role)
         return Named(spec, role if spec.name is None else str(spec.name))
     if not is_hashable(spec):
-        raise MethodError(
+        raise ex.MethodError(
             f"`{role}` must be the name of a coordinate or variable, or a DataArray with dims; got "
             f"{type(spec).__name__}. Give an array its dims first, as with xarray.DataArray(values, dims='item')."
         )
     names = [name for name in (*data.coords, *getattr(data, "data_vars", ())) if isinstance(name, str)]
     if spec in data.coords or spec in getattr(data, "data_vars", ()) or spec in data.dims:
         return Named(data[spec], str(spec))
-    raise ColumnNotFoundError(
+    raise ex.ColumnNotFoundError(
         f"{role}={spec!r} is neither a coordinate nor a variable.{did_you_mean(spec, names, role)} Available: "
         f"{examples(map(repr, names), 20)}. Pass {role}=<name>."
     )
@@ -94,17 +89,17 @@ def clusterings_of(data: Cube, cluster: Any, score: Any) -> list[Named]:
 def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:
     for dim in array.dims:
         if dim not in data.sizes:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"`{role}` has the dim {dim!r}, which the data lack; theirs are {examples(map(repr, data.dims))}."
             )
         if array.sizes[dim] != data.sizes[dim]:
-            raise AlignmentError(
+            raise ex.AlignmentError(
                 f"`{role}` has {array.sizes[dim]} entries along {dim!r} and the data {data.sizes[dim]}; they must cover "
                 "each other."
             )
         if dim in array.indexes and dim in data.indexes and not array.indexes[dim].equals(data.indexes[dim]):
             extra = data.indexes[dim].difference(array.indexes[dim])
-            raise AlignmentError(
+            raise ex.AlignmentError(
                 f"`{role}` and the data have different labels (or another order) along {dim!r}; {len(extra)} of the "
                 f"data's are not in it ({examples(map(repr, extra))}). Use .reindex_like() first."
             )
@@ -113,7 +108,7 @@ def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:
 def _unknown(array: xr.DataArray, role: str, wanted: Iterable[Hashable]) -> None:
     unknown = [d for d in wanted if d not in array.dims]
     if unknown:
-        raise DimensionError(
+        raise ex.DimensionError(
             f"{role}={examples(map(repr, unknown))} is not a dim of the scores; they have "
             f"{examples(map(repr, array.dims))}."
         )
@@ -132,13 +127,13 @@ def staying(data: Cube, array: xr.DataArray, by: Any) -> list[Hashable]:
             continue
         named = find(data, spec, "by")
         if len(named.dims) != 1 or named.dims[0] not in array.dims:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"by={named.name!r} must be a dim of the scores, which stays, or a coordinate along one; it lies along "
                 f"{examples(map(repr, named.dims)) or 'none'}, and the scores have {examples(map(repr, array.dims))}."
             )
         labels = named.array.to_series() if named.array.ndim else None
         if labels is not None and not labels.is_unique:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"by={named.name!r} gives one name to several labels along {named.dims[0]!r}, so it is no dim of the "
                 f"answer. Group first, as with .groupby({named.name!r}), or go through .to_dataframe()."
             )
@@ -150,7 +145,7 @@ def given_dims(data: Cube, array: xr.DataArray, roles: Roles, without: DimNames 
     """The dims that the caller wants reduced, by ``dim`` or as all that ``by`` does not name; None if neither is given."""
     if roles.by is not None:
         if roles.dim is not None:
-            raise DimensionError(f"Both by= and dim= are given; pass one of them. {_SENSE}")
+            raise ex.DimensionError(f"Both by= and dim= are given; pass one of them. {_SENSE}")
         kept = staying(data, array, roles.by)
         return tuple(d for d in array.dims if d not in kept and d not in without)
     if roles.dim is None:
@@ -172,12 +167,12 @@ def reduced_dims(
     wanted = set(default or ()) if given is None else set(given)
     foreign = wanted - set(array.dims)
     if foreign:
-        raise DimensionError(
+        raise ex.DimensionError(
             f"The cluster lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
             f"{examples(map(repr, array.dims))}."
         )
     if not wanted:
-        raise DimensionError(
+        raise ex.DimensionError(
             f"No dim is left to reduce; name one or more of {examples(map(repr, array.dims))} with dim=. {_SENSE}"
         )
     return tuple(d for d in array.dims if d in wanted)
@@ -187,8 +182,8 @@ def _only_dim(array: xr.DataArray) -> DimNames:
     if array.ndim == 1:
         return tuple(array.dims)
     if array.ndim == 0:
-        raise DimensionError("The scores are a single number; they need a dim along which the items lie.")
-    raise DimensionError(
+        raise ex.DimensionError("The scores are a single number; they need a dim along which the items lie.")
+    raise ex.DimensionError(
         f"The scores have {array.ndim} dims ({examples(map(repr, array.dims))}), and it is not clear which of them to "
         f"reduce. Name it with dim=, as dim={array.dims[-1]!r} or dim={tuple(array.dims[-2:])!r}; or with by= what stays. "
         f"{_SENSE}"
@@ -206,7 +201,7 @@ def dims_of_repeats(data: Cube, score: Named) -> DimNames:
             if len(set(values.tolist())) < len(values):
                 dims |= set(array.dims)
     if len(dims) != 1:
-        raise DimensionError(
+        raise ex.DimensionError(
             "The coordinates do not show which dims hold the items; name them with dim=, out of "
             f"{', '.join(map(repr, score.dims))}."
         )
@@ -285,7 +280,7 @@ def pair_parts(data: Cube, roles: Roles, *, averages: bool) -> Parts:
     sampled = tuple(dict.fromkeys(_one_dim(one, array, "sample") for one in found["samples"]))
     given = given_dims(data, array, roles, without=(systems,))
     if given is not None and systems in given:
-        raise DimensionError(
+        raise ex.DimensionError(
             f"dim names {systems!r}, along which the systems lie that are compared; it cannot be reduced. Leave it out "
             "of dim=."
         )
@@ -308,7 +303,7 @@ def item_parts(data: Cube, roles: Roles) -> Parts:
     for one, role in (*((one, "item") for one in named), *((one, "sample") for one in found["samples"])):
         if not one.dims or not set(one.dims) <= set(array.dims):
             lies = f"lies along {examples(map(repr, one.dims))}" if one.dims else "is a single value"
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"{role}={one.name!r} must lie along dims of the scores, which have {examples(map(repr, array.dims))}; it "
                 f"{lies}."
             )
@@ -323,7 +318,7 @@ def item_parts(data: Cube, roles: Roles) -> Parts:
         along = (clustered & pool) - sampled or pool - sampled
         if len(along) != 1:
             left = [d for d in array.dims if d in along]
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"It is not clear which dim holds the items: {examples(map(repr, left)) or 'none'} is left of "
                 f"{examples(map(repr, array.dims))}. Name it with item= (several as a list), and that of the samples with "
                 "sample=; all others are kept."
@@ -332,7 +327,7 @@ def item_parts(data: Cube, roles: Roles) -> Parts:
     if given is not None:
         lacking = [d for d in array.dims if d in reduced and d not in given]
         if lacking:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"Items and samples lie along {examples(map(repr, lacking))}, which dim= does not reduce. Add it, or "
                 "leave out dim=: the dims of item= and sample= are reduced by themselves."
             )
@@ -348,7 +343,7 @@ def _one_dim(named: Named, array: xr.DataArray, role: str) -> Hashable:
     """The dim of the scores that a name stands for."""
     if len(named.dims) != 1 or named.dims[0] not in array.dims:
         along = f"lies along {examples(map(repr, named.dims))}" if named.dims else "is a single value"
-        raise DimensionError(
+        raise ex.DimensionError(
             f"{role}={named.name!r} must be a dim of the scores, or a coordinate along one of them; it {along}, and the "
             f"scores have {examples(map(repr, array.dims))}."
         )
@@ -365,14 +360,14 @@ def _items_of_pairs(
         foreign = along - set(array.dims)
         who = examples(repr(one.name) for one in named)
         if foreign or not along:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"item={who} must lie along dims of the scores ({examples(map(repr, array.dims))}); it lies along "
                 f"{examples(map(repr, foreign)) or 'none'}."
             )
         split = [d for d in array.dims if d in along] if given is not None and along & set(given) else []
         torn = [d for d in split if d not in (given or ())]
         if torn:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"item={who} lies along {examples(map(repr, split))}, of which dim= does not reduce "
                 f"{examples(map(repr, torn))}. Add it to dim=, or name as item= what tells the questions apart within one "
                 "of its labels."
@@ -384,7 +379,7 @@ def _items_of_pairs(
         if along:
             return tuple(d for d in array.dims if d in along)
         if given is not None and every & set(array.dims) - {systems}:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"The cluster {clusters[0].name!r} lies along {examples(map(repr, clusters[0].dims))}, none of which is in "
                 f"dim={examples(map(repr, given))}, so every comparison would be within one cluster. Add it to dim=."
             )
@@ -392,12 +387,12 @@ def _items_of_pairs(
     if len(left) == 1:
         return (left[0],)
     if not left:
-        raise DimensionError(
+        raise ex.DimensionError(
             f"No dim is left for the items beside the factor {systems!r}; the scores have "
             f"{examples(map(repr, array.dims))}. Name theirs with item=."
         )
     longest = max(left, key=lambda d: array.sizes[d])
-    raise DimensionError(
+    raise ex.DimensionError(
         f"It is not clear which of the dims {examples(map(repr, left))} holds the items. Name it with item=, as "
         f"item={longest!r}; dims of repeats go in sample=, and all others are kept unless dim= names them too."
     )
@@ -408,21 +403,21 @@ def _refuse_shared_dims(found: dict[str, Any], systems: Hashable, items: DimName
     array, factor = found["score"].array, found["factor"]
     if systems in items:
         name = ", ".join(repr(one.name) for one in found["item"]) or repr(systems)
-        raise DimensionError(
+        raise ex.DimensionError(
             f"item={name} varies along {systems!r}, along which the systems lie, so no item would have the score of two "
             f"systems. The factor {factor.name!r} must be a dim of its own; where the scores lie in one long dim, go "
             "through .to_dataframe() and the frame's method of the same name."
         )
     for cluster in found["clusters"]:
         if systems in cluster.dims:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"The cluster {cluster.name!r} varies along {systems!r}, along which the systems lie; an item lies in one "
                 f"cluster, whichever system answers it. Take it of one system, as with .isel({systems}=0), if it is the "
                 "same for all."
             )
     for d in sampled:
         if d == systems or d in items:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"sample names {d!r}, along which the {'systems' if d == systems else 'items'} lie; it must be a dim of "
                 f"its own. The scores have {examples(map(repr, array.dims))}."
             )
@@ -432,19 +427,19 @@ def _check_clusters(array: xr.DataArray, clusters: list[Named], items: DimNames,
     for cluster in clusters:
         foreign = [d for d in cluster.dims if d not in array.dims]
         if foreign:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"The cluster {cluster.name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs "
                 f"are {examples(map(repr, array.dims))}."
             )
         torn = [d for d in cluster.dims if d in repeats]
         if torn:
-            raise DimensionError(
+            raise ex.DimensionError(
                 f"The cluster {cluster.name!r} varies along {torn[0]!r}, which is averaged within an item, so that an "
                 f"item would lie in several clusters. If {torn[0]!r} belongs to the items, pass "
                 f"item={(*items, *torn)!r}."
             )
     if clusters and not {d for one in clusters for d in one.dims} & set(items):
-        raise DimensionError(
+        raise ex.DimensionError(
             f"The cluster {clusters[0].name!r} does not vary along the items ({examples(map(repr, items))}), so they all "
             "lie in one. Name what the items share, or leave out cluster= if they are independent."
         )
@@ -454,7 +449,7 @@ def _refuse_repeats(array: xr.DataArray, repeats: DimNames, items: DimNames) -> 
     """McNemar's test wants one score for each item."""
     many = [d for d in repeats if array.sizes[d] != 1]
     if many:
-        raise MethodError(
+        raise ex.MethodError(
             f"mcnemar needs one score for each item, and {examples(map(repr, many))} would be reduced although it is no "
             f"dim of the items ({examples(map(repr, items))}). Leave it out of dim= for a test at each of its labels; "
             f"average with diff_ci or compare (sample={many[0]!r}); reduce to one score first, such as a majority vote; "

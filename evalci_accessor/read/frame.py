@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Hashable, Iterable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
-from evalci_accessor.exceptions import (
-    AlignmentError,
-    AmbiguousNameError,
-    ClusterError,
-    ColumnNotFoundError,
-    EvalCIError,
-    MethodError,
-    MissingClusterError,
-    PairingError,
-    examples,
-    plain,
-)
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples, plain
 from evalci_accessor.options import Roles
 from evalci_accessor.read import Clusterings, Read, Reader
-from evalci_accessor.read.candidates import usable
+from evalci_accessor.read.columns import Column, Frame, find, free_columns, listed
 from evalci_accessor.read.ids import (
     Codes,
     Groups,
@@ -42,191 +31,16 @@ from evalci_accessor.read.matched import Matched, match
 from evalci_accessor.read.names import (
     check_clusterings,
     choose_pairs,
-    did_you_mean,
     refuse_ids,
     refuse_two_parts,
     taking_part,
 )
-from evalci_accessor.read.pooled import ids_or_settings
 from evalci_accessor.read.rows import Names, Pairing, Rows
 from evalci_accessor.read.samples import Clustering, Sample, Scores
-from evalci_accessor.read.samples import Rows as SampleRows
-from evalci_accessor.read.scores import (
-    checked_weights,
-    in_unit_interval,
-    refuse_weightless,
-    screen,
-    sentinel_of,
-    to_float,
-    weights_to_float,
-)
+from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float, weights_to_float
 from evalci_accessor.read.tidy import FrameWriter, as_series
-from evalci_accessor.stats.rates.crossed import Crossed
-from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.read.unnamed import ids_or_settings, usable
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
-
-Frame: TypeAlias = pd.DataFrame | pd.Series
-ArrayLike: TypeAlias = np.ndarray | pd.Series | pd.Index | ExtensionArray
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Column:
-    """Values, one a row, and what to call them."""
-
-    values: Any
-    label: Hashable
-
-    @property
-    def name(self) -> str:
-        """The label as text, for messages."""
-        return str(self.label)
-
-
-def columns_of(data: Frame) -> pd.Index:
-    """Columns of a frame; none for a Series."""
-    if isinstance(data, pd.Series):
-        return pd.Index([])
-    if isinstance(data.columns, pd.MultiIndex):
-        shown = examples(map(repr, data.columns))
-        raise AmbiguousNameError(
-            f"The frame has columns in {data.columns.nlevels} levels ({shown}), of which a name cannot pick one. Flatten them "
-            "first: df.columns = ['_'.join(map(str, c)) for c in df.columns]."
-        )
-    return data.columns
-
-
-def find(data: Frame, spec: Any, role: str) -> Column:
-    """Values of what ``spec`` names; ``role`` is the argument's name, for messages and for unnamed arrays."""
-    if isinstance(spec, pd.MultiIndex):
-        raise AlignmentError(
-            f"`{role}` is an index of {spec.nlevels} levels; pass one of them, as .get_level_values(0)."
-        )
-    if isinstance(spec, np.ma.MaskedArray):
-        raise AlignmentError(
-            f"`{role}` is a masked array, whose mask would be lost; pass .filled(...) with what stands for it."
-        )
-    if isinstance(spec, pd.Series):
-        return Column(_aligned(data, spec, role), role if spec.name is None else spec.name)
-    if isinstance(spec, (np.ndarray, pd.Index, ExtensionArray)):
-        if getattr(spec, "ndim", 1) != 1:
-            raise AlignmentError(
-                f"`{role}` is an array with {spec.ndim} dimensions; it must have one, with an entry a row."
-            )
-        if len(spec) != len(data):
-            raise AlignmentError(
-                f"`{role}` is an array of {len(spec)} entries for {len(data)} rows. An array goes by position and must have "
-                "one entry a row; a Series with the frame's index goes by label."
-            )
-        name = getattr(spec, "name", None)
-        return Column(spec, role if name is None else name)
-    if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
-        way = "Turn a list of ids into an array with numpy.asarray(...)."
-        if (
-            role == "score"
-            and isinstance(spec, list)
-            and len(spec) > 1
-            and pd.Index(spec).isin(columns_of(data)).all()
-        ):
-            way = (
-                "Scores in several columns, as of repeated samples, go into one first: "
-                f"df.melt(id_vars=[...], value_vars={spec!r}, var_name='sample', value_name='score'), with sample='sample'."
-            )
-        if role == "weights":
-            way = _BY_KIND if isinstance(spec, dict) else "Turn a list into an array with numpy.asarray(...)."
-        raise MethodError(
-            f"`{role}` must be one name, or an array or Series with an entry a row; got {type(spec).__name__}. {way}"
-        )
-    return Column(_by_name(data, spec, role), spec)
-
-
-def listed(data: Frame, specs: Any) -> list[Any]:
-    """Several names or arrays as a list; a tuple that is itself a column's label is one."""
-    if specs is None:
-        return []
-    is_several = isinstance(specs, list) or (isinstance(specs, tuple) and specs not in columns_of(data))
-    return list(specs) if is_several else [specs]
-
-
-def free_columns(data: Frame, taken: set[Any], role: str = "by") -> Iterator[Column]:
-    """The columns and index levels that have no part in the call."""
-    columns = columns_of(data)
-    levels = [name for name in data.index.names if name is not None and name not in columns]
-    for name in (*columns[~columns.duplicated(keep=False)], *levels):
-        if name not in taken:
-            yield find(data, name, role)
-
-
-_BY_KIND = "To weigh by kind, give each row the weight of its own: df['kind'].map(weights)."
-
-
-def _by_name(data: Frame, name: Hashable, role: str) -> Any:
-    columns = columns_of(data)
-    levels = [level for level in data.index.names if level is not None]
-    in_columns, in_levels = name in columns, levels.count(name)
-    if in_columns and in_levels:
-        raise AmbiguousNameError(f"{role}={name!r} is both a column and an index level; rename one of them.")
-    if in_columns:
-        place = columns.get_loc(name)
-        if not isinstance(place, int):
-            count = int(np.sum(columns == name))
-            raise AmbiguousNameError(
-                f"{role}={name!r} names {count} columns; column names must be unique to be picked by."
-            )
-        return data[name]  # type: ignore[call-overload]
-    if in_levels > 1:
-        raise AmbiguousNameError(
-            f"{role}={name!r} names {in_levels} index levels; level names must be unique."
-        )
-    if in_levels:
-        return data.index.get_level_values(name)  # type: ignore[arg-type]
-    raise ColumnNotFoundError(_not_found(data, name, role, levels))
-
-
-def _not_found(data: Frame, name: Hashable, role: str, levels: list[Any]) -> str:
-    columns = columns_of(data)
-    available = [*columns, *levels]
-    hint = did_you_mean(name, available, role)
-    if role in ("score", "weights") and isinstance(data, pd.DataFrame):
-        numeric = [
-            c
-            for c, dtype in zip(columns, data.dtypes, strict=True)
-            if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
-        ]
-        fits = (
-            f"Columns that could be it: {examples(map(repr, numeric))}."
-            if numeric
-            else "No column is numeric."
-        )
-    else:
-        fits = (
-            f"Available: {examples(map(repr, available), 20)}."
-            if available
-            else "There are no columns or named levels."
-        )
-    return f"{role}={name!r} is neither a column nor an index level.{hint} {fits} Pass {role}=<name>."
-
-
-def _aligned(data: Frame, series: pd.Series, role: str) -> pd.Series:
-    """The Series in the order of the rows; it must cover their index exactly."""
-    if series.index.equals(data.index):
-        return series
-    unique = series.index.is_unique and data.index.is_unique
-    if unique and len(series) == len(data):
-        order = series.index.get_indexer(data.index)
-        if (order >= 0).all():
-            return series.iloc[order]
-    missing = data.index.difference(series.index)
-    extra = series.index.difference(data.index)
-    reason = (
-        f"{len(missing)} row label(s) are not in it ({examples(map(repr, missing))}), {len(extra)} of its labels are not in "
-        f"the rows ({examples(map(repr, extra))})"
-        if len(missing) or len(extra)
-        else "labels repeat, so rows cannot be told apart by them"
-    )
-    raise AlignmentError(
-        f"The Series passed as `{role}` does not cover the index of the data exactly: {reason}. A Series aligns by index; "
-        f"pass .to_numpy() to go by position.{f' {_BY_KIND}' if role == 'weights' else ''}"
-    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -290,48 +104,15 @@ def _take(values: Any, at: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FrameScores(Scores):
-    """Checked scores, groups and weights of a frame, before any clustering.
-
-    Parameters
-    ----------
-    data : DataFrame or Series
-    scores : ndarray of float, shape (n,)
-        nan where missing.
-    keep : ndarray of bool, shape (n,), or None
-        Rows that count: those with a score and a weight above 0; None for all.
-    missing : ndarray of bool, shape (n,), or None
-        Rows without a score; None if there are none.
-    keys : Keys
-    weights : ndarray of float, shape (n,), or None
-    score_range : tuple of float
-        Least and greatest score.
-    binary : bool
-        Whether all scores are 0 or 1.
-    """
+    """Checked scores of a frame and the keys of their groups."""
 
     data: Frame
-    scores: FloatArray
-    keep: BoolArray | None
-    missing: BoolArray | None
     keys: Keys
-    weights: FloatArray | None
-    score_range: tuple[float, float]
-    binary: bool
 
     @property
-    def _parts(self) -> dict[str, Any]:
-        """What totals of any clustering have in common."""
-        return {
-            "groups": None if self.keys.groups is None else self.counted(self.keys.codes),
-            "n_groups": self.keys.n_groups,
-            "weights": None if self.weights is None else self.counted(self.weights),
-            "bounded": in_unit_interval(self.score_range),
-            "binary": self.binary,
-        }
-
-    def counted(self, codes: Any) -> Any:
-        """The values of the rows that count."""
-        return codes if self.keep is None else codes[self.keep]
+    def groups(self) -> IntArray | None:
+        """The group of each row; None where there is one."""
+        return None if self.keys.groups is None else self.keys.groups.codes
 
     def clustering(self, column: Column, *, lookalikes: bool = True) -> Clustering:
         """The ids of a column, which no row that counts may lack."""
@@ -342,49 +123,13 @@ class FrameScores(Scores):
         if lacking.any():
             at = np.flatnonzero(lacking)
             whole = "all" if len(at) == len(lacking) else str(len(at))
-            raise MissingClusterError(
+            raise ex.MissingClusterError(
                 f"{whole} of {len(lacking)} rows have no cluster id in {column.name!r}: rows "
                 f"{examples(repr(plain(self.data.index[int(row)])) for row in at)}. They are neither one cluster nor none. "
                 f"Leave them out knowingly with dropna(subset=[{column.name!r}]), or give each an id of its own if they "
                 "share nothing."
             )
         return Clustering(name=column.name, coded=coded)
-
-    def summed(self, clustering: Clustering | None) -> Sample:
-        """Totals by one clustering; without one each group is a cluster."""
-        if clustering is None:
-            alone = Codes(codes=np.zeros(len(self.scores), dtype=np.int64), size=1, label=lambda code: code)
-            return dataclasses.replace(self.summed(Clustering(name="", coded=alone)), cluster=None)
-        codes, size = clustering.coded.codes, clustering.coded.size
-        totals = ClusterTotals.from_rows(
-            self.counted(self.scores), self.counted(codes), n_clusters=size, **self._parts
-        )
-        n_missing, n_lost = np.zeros(self.keys.n_groups, dtype=np.int64), 0
-        if self.missing is not None:
-            n_missing = np.bincount(self.keys.codes[self.missing], minlength=self.keys.n_groups)
-            n_lost = len(np.setdiff1d(codes[self.missing & (codes >= 0)], totals.cluster))
-        return Sample(
-            totals=totals,
-            cluster=clustering.name,
-            cluster_label=clustering.label,
-            group_label=self.keys.label,
-            n_missing=n_missing,
-            n_lost=n_lost,
-            score_range=self.score_range,
-            sentinel=None if in_unit_interval(self.score_range) else sentinel_of(self.counted(self.scores)),
-        )
-
-    def crossed(self, clusterings: list[Clustering], margins: list[ClusterTotals]) -> Crossed:
-        """Totals of the intersections of several clusterings."""
-        codes = [self.counted(one.coded.codes) for one in clusterings]
-        return Crossed.from_rows(self.counted(self.scores), codes, margins=margins, **self._parts)
-
-    def rows(self, clusterings: list[Clustering], h: int) -> SampleRows:
-        """Scores, clusters and weights of a group, one by one."""
-        at = np.flatnonzero(self.counted(self.keys.codes) == h)
-        codes = [self.counted(one.coded.codes)[at] for one in clusterings]
-        weights = None if self.weights is None else self.counted(self.weights)[at]
-        return self.counted(self.scores)[at], codes, weights
 
 
 class FrameReader(Reader[pd.DataFrame]):
@@ -398,14 +143,14 @@ class FrameReader(Reader[pd.DataFrame]):
     def _own(self, roles: Roles) -> Roles:
         """The roles of a frame: a Series is its own score, and there are no dims."""
         if roles.dim is not None:
-            raise MethodError(
+            raise ex.MethodError(
                 f"dim={roles.dim!r} is for cubes, which have dims to reduce. Of a frame name what the rows of the answer "
                 "are, with by=."
             )
         if isinstance(self.data, pd.DataFrame):
             return roles
         if not (isinstance(roles.score, str) and roles.score == "score") and roles.score is not self.data:
-            raise MethodError(
+            raise ex.MethodError(
                 f"score={_short(roles.score)} is given, and a Series is its own score; leave score= out, or call the "
                 "method on a DataFrame."
             )
@@ -416,7 +161,7 @@ class FrameReader(Reader[pd.DataFrame]):
         names = [key.label for key in columns]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise AmbiguousNameError(f"by={twice!r} would stand twice in the result; name each key once.")
+            raise ex.AmbiguousNameError(f"by={twice!r} would stand twice in the result; name each key once.")
         return Keys.of(columns, len(self.data), at)
 
     def _where(self, row: int) -> str:
@@ -448,14 +193,17 @@ class FrameReader(Reader[pd.DataFrame]):
         keep, missing = screen(scores, absent, column.name, roles.nan_policy, self._where)
         keys = self._keys(roles)
         if weight is not None and keys.groups is not None:
-            refuse_weightless(np.bincount(keys.codes, weights=weight, minlength=keys.n_groups), keys.label)
+            totals = np.bincount(keys.codes, weights=weight, minlength=keys.n_groups)
+            refuse_weightless(totals.astype(float, copy=False), keys.label)
         used = scores if keep is None else scores[keep]
         return FrameScores(
             data=self.data,
-            scores=scores,
+            values=scores,
             keep=keep,
             missing=missing,
             keys=keys,
+            n_groups=keys.n_groups,
+            group_label=keys.label,
             weights=weight,
             score_range=(float(used.min()), float(used.max())) if used.size else (np.nan, np.nan),
             binary=bool(((used == 0) | (used == 1)).all()),
@@ -506,7 +254,8 @@ class FrameReader(Reader[pd.DataFrame]):
         parts = [find(self.data, roles.score, "score"), *scores.keys.columns]
         parts += [] if roles.weights is None else [find(self.data, roles.weights, "weights")]
         named = list(free_columns(self.data, {one.label for one in parts}, "cluster"))
-        kept = usable({one.name: scores.counted(one.values) for one in named}, scores.counted(scores.scores))
+        keep = slice(None) if scores.keep is None else scores.keep
+        kept = usable({one.name: one.values[keep] for one in named}, scores.values[keep])
         return [one for one in named if one.name in kept]
 
     def _parts(self, roles: Roles) -> dict[str, list[Column]]:
@@ -563,13 +312,13 @@ class FrameReader(Reader[pd.DataFrame]):
         """Leave out the systems that no pair names, and match the items of the others."""
         roles = self._own(roles)
         if isinstance(roles.factor, list):
-            raise MethodError(
+            raise ex.MethodError(
                 f"The factor must be one column, which says whose score each row is; got a list of {len(roles.factor)}. A "
                 "wide frame, with one column a system, goes into a long one first: df.melt(id_vars=[...], "
                 "value_vars=[...], var_name='model', value_name='score')."
             )
         if not listed(self.data, roles.item):
-            raise MethodError(
+            raise ex.MethodError(
                 f"item= {'is missing' if roles.item is None else 'names nothing'}: the column that tells the questions "
                 "apart, the same for all systems, so that their scores pair up."
             )
@@ -631,7 +380,7 @@ class FrameReader(Reader[pd.DataFrame]):
         """Columns and index levels without a part in the call that hold ids rather than measurements."""
         for one in free_columns(self.data, taken):
             if not pd.api.types.is_float_dtype(one.values.dtype):
-                with contextlib.suppress(EvalCIError):  # lists or dicts, which are no ids
+                with contextlib.suppress(ex.EvalCIError):  # lists or dicts, which are no ids
                     yield one.name, encode_ids(_take(one.values, at), one.name)
 
     def _settings(self, taken: set[Any], at: IntArray | None) -> Iterable[tuple[str, Codes]]:
@@ -661,7 +410,7 @@ class FrameReader(Reader[pd.DataFrame]):
         roles = self._own(roles)
         if not listed(self.data, roles.item):
             given = "is missing" if roles.item is None else "names nothing"
-            raise MethodError(
+            raise ex.MethodError(
                 f"item= {given}: the column that tells the items apart, of whose samples each has a row."
             )
         parts = self._parts(roles)
@@ -675,8 +424,8 @@ class FrameReader(Reader[pd.DataFrame]):
             **self._rows(parts, None, self._settings),
         )
         found = gather(rows, self._names(parts, keys, ids), roles.nan_policy, nested=roles.nested)
-        given = rows.weights
-        found = dataclasses.replace(found, spread=lambda values: values if given is None else values * given)
+        if rows.weights is not None:
+            found = dataclasses.replace(found, spread=lambda values: values * rows.weights)
         return Read(found=found, write=FrameWriter(values=keys.values, n_groups=keys.n_groups))
 
     def has_items(self, roles: Roles) -> bool:
@@ -716,7 +465,7 @@ def _refuse_keys(clusterings: list[Column], keys: Keys) -> None:
     )
     if len(clusterings) > 1:
         others = " Leave it out of cluster=: the others are what the scores of a row share."
-    raise ClusterError(
+    raise ex.ClusterError(
         f"cluster= and by= both name {both[0]!r}, so within each row of the answer all scores lie in a single cluster of "
         f"it.{others}"
     )
@@ -724,7 +473,7 @@ def _refuse_keys(clusterings: list[Column], keys: Keys) -> None:
 
 def refuse_missing_factor(at: IntArray, n: int, name: str, where: Any) -> None:
     """A score of nobody's cannot be compared."""
-    raise PairingError(
+    raise ex.PairingError(
         f"{len(at)} of {n} entries of {name!r} are missing, at {examples(where(int(i)) for i in at[:6])}. It says whose "
         "score it is; fill in the name, or leave these out first."
     )

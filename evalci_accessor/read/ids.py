@@ -10,15 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.exceptions import (
-    ClusterError,
-    ClusterIdWarning,
-    PairingError,
-    SharedKeyWarning,
-    examples,
-    plain,
-    warn,
-)
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.stats.validate import IntArray
 
 _FLOAT_EXACT = 2**53
@@ -89,7 +82,7 @@ def encode(values: Any, name: str, *, lookalikes: bool = True) -> Codes:
     try:
         codes, uniques = pd.factorize(values, use_na_sentinel=True)
     except (TypeError, NotImplementedError) as error:  # the latter from Arrow lists
-        raise ClusterError(
+        raise ex.ClusterError(
             f"{name!r} holds values that cannot be told apart by hashing ({error}). Ids must be numbers, strings, dates or "
             "tuples; turn lists or dicts into strings first."
         ) from error
@@ -116,7 +109,7 @@ def _refuse_rounded(values: np.ndarray, name: str) -> None:
     with np.errstate(invalid="ignore"):
         big = np.isfinite(values) & (np.abs(values) >= _FLOAT_EXACT)
     if big.any():
-        raise ClusterError(
+        raise ex.ClusterError(
             f"{name!r} holds {int(big.sum())} ids as floating point numbers of {_FLOAT_EXACT} (2**53) or more, where "
             "neighbouring whole numbers are rounded into one, so clusters may already have merged. Read the column as "
             "'Int64' or as strings instead (a missing id turns int64 into float64)."
@@ -138,7 +131,7 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
         warn(
             f"{name!r} holds the id(s) {examples(map(repr, blanks))}, which look like missing ids written as text; all their rows "
             "count as one. If they are missing, set them to missing first.",
-            ClusterIdWarning,
+            ex.ClusterIdWarning,
         )
     joined = "\x00".join(texts)
     if joined.isascii() and not _odd_space(joined):
@@ -154,7 +147,7 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
         warn(
             f"{len(pairs)} id(s) in {name!r} look like another one but for Unicode form or white space and were kept apart: "
             f"{shown}. If they mean the same, normalise them first, as with .str.normalize('NFC').str.split().str.join(' ').",
-            ClusterIdWarning,
+            ex.ClusterIdWarning,
         )
 
 
@@ -166,7 +159,7 @@ def _warn_mixed(labels: Any, texts: set[str], name: str) -> None:
         warn(
             f"{len(both)} id(s) in {name!r} occur both as text and as {type(both[0]).__name__} and were kept apart: "
             f"{examples(map(repr, both))}. Bring the column to one type first, as with .astype(str).",
-            ClusterIdWarning,
+            ex.ClusterIdWarning,
         )
 
 
@@ -248,7 +241,7 @@ def item_key(coded: list[Codes], names: list[str], *, warns: bool) -> Codes:
             f"The {n_items} items are told apart by {parts}, so many share a value of one of them, but no cluster= is named and "
             f"they count as independent. Name what they share: cluster={names[0]!r}, if the rest only counts within it, or all, as "
             f"cluster={names!r}, if a value of each means the same everywhere; repeats of an item go in sample= instead.",
-            SharedKeyWarning,
+            ex.SharedKeyWarning,
         )
     return key
 
@@ -257,8 +250,8 @@ def encode_ids(values: Any, name: str, *, lookalikes: bool = False) -> Codes:
     """Codes of ids of items or samples; of pairs, near misses matter only: when they do not pair up."""
     try:
         return encode(values, name, lookalikes=lookalikes)
-    except ClusterError as error:  # written for clusters, which these are not
-        raise PairingError(str(error).replace("so clusters may", "so ids may")) from error
+    except ex.ClusterError as error:  # written for clusters, which these are not
+        raise ex.PairingError(str(error).replace("so clusters may", "so ids may")) from error
 
 
 def join_key(coded: list[Codes]) -> Codes:

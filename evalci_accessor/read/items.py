@@ -9,18 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.exceptions import (
-    ClusterError,
-    MethodError,
-    MissingScoreWarning,
-    SamplesError,
-    examples,
-    plain,
-    warn,
-)
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.options import NanPolicy
 from evalci_accessor.read.ids import Codes, ranked
-from evalci_accessor.read.pooled import divided, needed, pooled_words
 from evalci_accessor.read.rows import Names, Rows
 from evalci_accessor.read.samples import Clustering, ordered
 from evalci_accessor.read.scores import (
@@ -31,6 +23,7 @@ from evalci_accessor.read.scores import (
     screen,
     sentinel_of,
 )
+from evalci_accessor.read.unnamed import divided, needed, pooled_words
 from evalci_accessor.stats.repeated.values import refuse_extremes
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
@@ -134,7 +127,7 @@ def gather(rows: Rows, names: Names, nan_policy: NanPolicy, *, nested: bool) -> 
         found = "no cluster= is named"
         if rows.clusterings:
             found = f"cluster= names {len(rows.clusterings)}, so it is not clear within which"
-        raise MethodError(
+        raise ex.MethodError(
             f"nested=True says that the ids of items count within a cluster, and {found}. What makes an id together can "
             "be named as a list: item=[..., ...]."
         )
@@ -146,7 +139,7 @@ def gather(rows: Rows, names: Names, nan_policy: NanPolicy, *, nested: bool) -> 
     kept = rows.take(keep)
     kept.refuse_missing_ids(
         names,
-        SamplesError,
+        ex.SamplesError,
         {
             "item": "Without it nobody knows whose sample a score is.",
             "sample": "Without it nobody knows which samples are copies.",
@@ -238,7 +231,7 @@ def _one_cluster(
             ways = f"The numbers in {names.sample!r} go on from one cluster to the other, as of one item. {spread} {local}"
         else:
             ways = f"The numbers in {names.sample!r} begin anew in each cluster, as of different items. {local} {spread}"
-    raise ClusterError(
+    raise ex.ClusterError(
         f"{len(at)} of {n_slots} items of {names.key!r} have samples in more than one cluster of {one.name!r}: "
         f"{examples(at.tolist(), words=both, between='; ')}. An item lies in one cluster. {ways}"
     )
@@ -269,7 +262,7 @@ def _refuse_copies(kept: Rows, slot: IntArray, names: Names, words: Callable[[in
         keep = f"keep its values apart with by={(apart[0] if len(apart) == 1 else apart)!r}"
         way += f": {keep if names.entries == 'rows' else 'leave it out of what is reduced'}"
         way += f", or pass item={[*names.item, *apart]!r} if it is part of the item's id."
-    raise SamplesError(
+    raise ex.SamplesError(
         f"{len(repeated)} of {len(uniques)} combinations of {names.key!r} and {names.sample!r} have two scores or more: "
         f"{examples(repeated.tolist(), between='; ', words=copies)}. {way}"
     )
@@ -294,5 +287,5 @@ def _warn_missing(groups: IntArray, n_lost: int, names: Names) -> None:
     warn(
         f"Missing scores were left out: {examples(held, words=words)}; their items have so many samples less.{lost} "
         "Where they stand for failed runs, give them the score of a failure instead.",
-        MissingScoreWarning,
+        ex.MissingScoreWarning,
     )

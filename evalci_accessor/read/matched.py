@@ -10,16 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.exceptions import (
-    ClusterError,
-    MissingScoreWarning,
-    PairingError,
-    ScoreError,
-    ScoreRangeError,
-    examples,
-    plain,
-    warn,
-)
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.options import NanPolicy, Unmatched
 from evalci_accessor.read.ids import Codes, is_repeat, ranked
 from evalci_accessor.read.names import joint_name
@@ -186,7 +178,7 @@ def match(rows: Rows, pairing: Pairing, nan_policy: NanPolicy) -> Matched:
     keep, missing = screen(rows.scores, absent, names.score, nan_policy, rows.where)
     kept = rows.take(keep)
     why = "Without it a score has no partner."
-    kept.refuse_missing_ids(names, PairingError, {"item": why, "sample": why})
+    kept.refuse_missing_ids(names, ex.PairingError, {"item": why, "sample": why})
     slot, present = ranked(kept.groups * rows.n_items + kept.items, names.n_groups * rows.n_items)
     cell = slot * m + kept.systems
     counts = np.bincount(cell, minlength=len(present) * m)
@@ -309,7 +301,7 @@ def _refuse_extremes(scores: FloatArray, name: str) -> None:
     """Scores whose squares do not fit a float."""
     largest = float(np.abs(scores).max(initial=0.0))
     if largest > _GREATEST or 0 < largest < 1 / _GREATEST:
-        raise ScoreError(
+        raise ex.ScoreError(
             f"The largest score in {name!r} is {largest:g} in size, whose square does not fit a float; rescale them."
         )
 
@@ -327,7 +319,7 @@ def refuse_graded(matched: Matched) -> None:
             f" Where {matched.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, "
             "first."
         )
-    raise ScoreRangeError(
+    raise ex.ScoreRangeError(
         f"mcnemar counts the items that one system passes and the other fails, so scores must be 0 or 1; {len(found)} "
         f"are neither, such as {shown}. diff_ci and compare take scores on any scale; or turn these into passes first, "
         f"as with >= a threshold.{mark}"
@@ -363,7 +355,7 @@ def _refuse_repeats(kept: Rows, slot: IntArray, cell: IntArray, counts: IntArray
     of = f"{names.key!r} and {names.factor!r}"
     if names.sample:
         of = f"{names.key!r}, {names.factor!r} and {names.sample!r}"
-    raise PairingError(
+    raise ex.PairingError(
         f"{len(repeated)} of {len(uniques)} combinations of {of} have two scores or more: "
         f"{examples(repeated.tolist(), between='; ', words=words)}. {_way_out(kept, slot, cell, key, pairing)}"
     )
@@ -448,7 +440,7 @@ def _one_cluster(kept: Rows, one: Clustering, slot: IntArray, n_slots: int, pair
         return f"{item!r} in {one.label(int(own[slot[i]]))!r} and {one.label(int(codes[i]))!r}"
 
     longer = f"item={list(dict.fromkeys([*(c.name for c in kept.clusterings), *names.item]))!r}"
-    raise ClusterError(
+    raise ex.ClusterError(
         f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {one.name!r}: "
         f"{examples(at.tolist(), words=words)}. An item lies in one cluster, whichever system answers it. "
         f"Where the ids of {names.key!r} are local to a cluster, pass {longer}; else correct the ids."
@@ -469,5 +461,5 @@ def _warn_missing(grid: Grid, pairing: Pairing) -> None:
     warn(
         f"Missing scores were left out: {shown}{where}. Where they stand for failed runs, give them the score of a "
         "failure instead.",
-        MissingScoreWarning,
+        ex.MissingScoreWarning,
     )

@@ -12,9 +12,10 @@ import numpy as np
 from evalci_accessor.exceptions import MethodError, NestedClustersWarning, plain, warn
 from evalci_accessor.read.ids import Codes, by_label
 from evalci_accessor.read.names import joint_name
+from evalci_accessor.read.scores import in_unit_interval, sentinel_of
 from evalci_accessor.stats.rates.crossed import MOST, Crossed
 from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats.validate import FloatArray, IntArray
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,24 +95,103 @@ class Crossing:
     samples: tuple[Sample, ...]
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scores(abc.ABC):
-    """Checked scores of a container, ready to be added up by any clustering."""
+    """Checked scores and weights of a container, ready to be added up by any clustering.
 
-    @abc.abstractmethod
-    def counted(self, codes: IntArray) -> IntArray:
-        """Codes of the scores that count, one after the other."""
+    Parameters
+    ----------
+    values : ndarray
+        Numbers or booleans, nan where missing. Codes of groups and clusters have this shape, or one that fits it.
+    keep : ndarray of bool or None
+        The scores that count: those that are there and have a weight above 0; None for all.
+    missing : ndarray of bool or None
+        Where a score is missing; None if nowhere.
+    weights : ndarray of float or None
+    score_range : tuple of float
+        Least and greatest score.
+    binary : bool
+        Whether all scores are 0 or 1.
+    n_groups : int
+    group_label : callable
+        Words for a group, as "model='A'"; empty for the only one.
+    """
 
+    values: np.ndarray
+    keep: BoolArray | None
+    missing: BoolArray | None
+    weights: FloatArray | None
+    score_range: tuple[float, float]
+    binary: bool
+    n_groups: int
+    group_label: Callable[[int], str]
+
+    @property
     @abc.abstractmethod
+    def groups(self) -> IntArray | None:
+        """The group of each score; None where there is one."""
+
+    @property
+    def hint(self) -> str:
+        """What else could be meant where every cluster holds one score."""
+        return ""
+
+    def counted(self, codes: np.ndarray) -> np.ndarray:
+        """What belongs to the scores that count, one after the other."""
+        spread = np.broadcast_to(codes, self.values.shape)
+        return np.ascontiguousarray(spread).ravel() if self.keep is None else spread[self.keep]
+
+    @property
+    def _floats(self) -> FloatArray:
+        return self.counted(self.values).astype(np.float64, copy=False)
+
+    def _parts(self) -> dict[str, Any]:
+        """What totals of any clustering have in common."""
+        return {
+            "groups": None if self.groups is None else self.counted(self.groups),
+            "n_groups": self.n_groups,
+            "weights": None if self.weights is None else self.counted(self.weights),
+            "bounded": in_unit_interval(self.score_range),
+            "binary": self.binary,
+        }
+
+    def totals(self, codes: IntArray, size: int, clustering: Clustering | None) -> ClusterTotals:
+        """Totals by the codes of a clustering."""
+        return ClusterTotals.from_rows(self._floats, self.counted(codes), n_clusters=size, **self._parts())
+
     def summed(self, clustering: Clustering | None) -> Sample:
         """Totals by one clustering; without one each group is a cluster."""
+        codes = np.zeros((1,) * self.values.ndim, dtype=np.int64)
+        coded = Codes(codes=codes, size=1, label=int) if clustering is None else clustering.coded
+        totals = self.totals(coded.codes, coded.size, clustering)
+        n_missing, n_lost = np.zeros(self.n_groups, dtype=np.int64), 0
+        if self.missing is not None:
+            groups = np.broadcast_to(0 if self.groups is None else self.groups, self.values.shape)
+            n_missing = np.bincount(groups[self.missing], minlength=self.n_groups)
+            gone = np.broadcast_to(coded.codes, self.values.shape)[self.missing]
+            n_lost = len(np.setdiff1d(gone[gone >= 0], totals.cluster))
+        return Sample(
+            totals=totals,
+            cluster=None if clustering is None else clustering.name,
+            cluster_label=lambda code: plain(coded.label(code)),
+            group_label=self.group_label,
+            n_missing=n_missing,
+            n_lost=n_lost,
+            hint=self.hint,
+            score_range=self.score_range,
+            sentinel=None if in_unit_interval(self.score_range) else sentinel_of(self._floats),
+        )
 
-    @abc.abstractmethod
     def crossed(self, clusterings: list[Clustering], margins: list[ClusterTotals]) -> Crossed:
         """Totals of the intersections of several clusterings."""
+        codes = [self.counted(one.coded.codes) for one in clusterings]
+        return Crossed.from_rows(self._floats, codes, margins=margins, **self._parts())
 
-    @abc.abstractmethod
     def rows(self, clusterings: list[Clustering], h: int) -> Rows:
         """Scores, clusters and weights of a group, one by one."""
+        at = slice(None) if self.groups is None else np.flatnonzero(self.counted(self.groups) == h)
+        codes = [self.counted(one.coded.codes)[at] for one in clusterings]
+        return self._floats[at], codes, None if self.weights is None else self.counted(self.weights)[at]
 
     def added_up(self, clusterings: list[Clustering], *, warns: bool = True) -> Sample:
         """Totals by one clustering, or by several that cross, without those that lie within another."""

@@ -52,7 +52,7 @@ class FrameWriter(Writer[pd.DataFrame]):
                 f"column first, as with df.rename(columns={{{clash[0]!r}: {f'{clash[0]}_'!r}}})."
             )
 
-    def _labels(self, places: IntArray) -> pd.Series:
+    def _labels(self, places: IntArray) -> Any:
         return self.systems.iloc[places]
 
     def __call__(

@@ -224,7 +224,7 @@ def _mark(frame: pd.DataFrame, keys: list[Hashable], row: int) -> tuple[str, ...
 def _methods(parts: Parts, beside: pd.DataFrame | None) -> tuple[Method, ...]:
     """What ran, as the columns of the answers tell."""
     rates, comparison = parts.rates, parts.comparison
-    columns: list[tuple[str, pd.DataFrame | None, str, Mapping[str, methods.About]]] = [
+    columns: list[tuple[str, pd.DataFrame | None, str, Mapping[str, methods.Method]]] = [
         (SCORES, rates, "method", methods.RATE),
         ("Intervals for independent scores", parts.naive, "method", methods.NAIVE),
         ("Clustering", parts.clustering, "icc_method", methods.ICC),

@@ -1,0 +1,289 @@
+"""Cells of a cube: the scores with what is reduced last, and the ids that lie along its dims."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples, plain
+from evalci_accessor.read.dims import DimNames, Named
+from evalci_accessor.read.ids import Codes, encode
+from evalci_accessor.read.samples import Clustering, Scores
+from evalci_accessor.read.scores import (
+    checked_weights,
+    in_unit_interval,
+    refuse_weightless,
+    screen,
+    to_float,
+    weights_to_float,
+)
+from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.totals import ClusterTotals
+from evalci_accessor.stats.validate import IntArray
+
+_BLOCK = 2**20  # cells added up at a time
+
+
+def product(sizes: Iterable[int]) -> int:
+    return int(np.prod(list(sizes), dtype=np.int64))
+
+
+def describe(score: xr.DataArray, dims: tuple[Hashable, ...], shape: tuple[int, ...], position: int) -> str:
+    """Labels of a flat position along some dims."""
+    index = np.unravel_index(position, shape) if shape else ()
+    parts = []
+    for dim, i in zip(dims, index, strict=True):
+        value = score.indexes[dim][int(i)] if dim in score.indexes else int(i)
+        parts.append(f"{dim}={plain(value)!r}")
+    return ", ".join(parts)
+
+
+def in_memory(variable: xr.Variable) -> np.ndarray:
+    """The values in memory; a lazy variable of the caller's stays lazy."""
+    return np.asarray(variable.data)
+
+
+def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
+    """The values along all of some dims, repeated along those that the array lacks."""
+    foreign = [dim for dim in array.dims if dim not in sizes]
+    if foreign:
+        raise ex.DimensionError(
+            f"{role} {name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
+            f"{examples(map(repr, sizes))}."
+        )
+    loaded = xr.DataArray(in_memory(array.variable), dims=array.dims)
+    absent = {dim: size for dim, size in sizes.items() if dim not in array.dims}
+    return np.asarray(loaded.expand_dims(absent).transpose(*sizes).data)
+
+
+def ids_of(array: xr.DataArray) -> Any:
+    """Ids in one dimension, through the index where there is one, since that keeps categories and extension types."""
+    if array.ndim == 1 and array.dims[0] == array.name and array.name in array.indexes:
+        index = array.indexes[array.name]
+        return (
+            index.to_flat_index() if isinstance(index, pd.MultiIndex) else index
+        )  # of which an id is a tuple
+    data = array.variable.data
+    if isinstance(data, np.ndarray) or hasattr(data, "compute"):
+        return in_memory(array.variable).ravel()
+    inner = getattr(data, "array", data)  # an extension array in xarray's wrapper
+    return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellClustering(Clustering):
+    """A clustering of cells, of which ``repeats`` in a row are of one item: it does not vary along the last dims."""
+
+    repeats: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cells(Scores):
+    """Checked scores with the kept dims first, flattened to (H, N).
+
+    Parameters
+    ----------
+    score : DataArray
+        The scores as they came, for their dims, sizes and labels.
+    kept, reduced : tuple
+        Dims that stay, and dims that are reduced.
+    """
+
+    score: xr.DataArray
+    kept: DimNames
+    reduced: DimNames
+
+    @property
+    def groups(self) -> IntArray:
+        """The cell of the answer that each score belongs to."""
+        return np.arange(len(self.values))[:, None]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the answer."""
+        return tuple(self.score.sizes[dim] for dim in self.kept)
+
+    def sizes(self, dims: Iterable[Hashable]) -> dict[Hashable, int]:
+        """Sizes of some dims."""
+        return {dim: self.score.sizes[dim] for dim in dims}
+
+    def clustering(self, cluster: Named, *, lookalikes: bool = True) -> Clustering:
+        """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
+        coded = encode(ids_of(cluster.array), cluster.name, lookalikes=lookalikes)
+        coded = dataclasses.replace(coded, codes=self._codes(cluster, coded.codes))
+        repeats = 1
+        for dim in reversed(self.reduced):
+            if dim in cluster.array.dims:
+                break
+            repeats *= self.score.sizes[dim]
+        return CellClustering(name=cluster.name, coded=coded, repeats=repeats)
+
+    def _codes(self, cluster: Named, codes: IntArray) -> IntArray:
+        array = cluster.array
+        varying = [dim for dim in self.kept if dim in array.dims]
+        dims = (*self.kept, *self.reduced) if varying else self.reduced
+        coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
+        spread = spread_over(coded, self.sizes(dims), cluster.name, "cluster")
+        flat = np.ascontiguousarray(spread).reshape(len(self.values) if varying else 1, self.values.shape[1])
+        lacking = flat < 0
+        if lacking.any() and self.keep is not None:
+            lacking = lacking & self.keep
+        if lacking.any():
+            at = np.flatnonzero(codes < 0)
+            shown = examples(describe(array, array.dims, array.shape, int(i)) for i in at)
+            raise ex.MissingClusterError(
+                f"{len(at)} of {codes.size} entries of {cluster.name!r} are missing, at {shown}. They are neither one "
+                "cluster nor none. Leave them out knowingly with .where(...).dropna or .isel, or give each an id of its "
+                "own if they share nothing."
+            )
+        return flat
+
+    def each(self) -> Clustering:
+        """Each cell in a cluster of its own."""
+        own = np.arange(self.values.shape[1])[None]
+        return Clustering(name="cell", coded=Codes(codes=own, size=own.shape[1], label=int))
+
+    def flat(self, one: Clustering) -> IntArray:
+        """Codes of all cells, one after the other."""
+        return np.broadcast_to(one.coded.codes, self.values.shape).ravel()
+
+    def totals(self, codes: IntArray, size: int, clustering: Clustering | None) -> ClusterTotals:
+        """Totals by the codes of a clustering, added up in the way that suits the scores."""
+        n_cells = self.values.shape[1]
+        if self.binary and self.keep is None and self.weights is None and len(codes) == 1 and n_cells:
+            repeats = clustering.repeats if isinstance(clustering, CellClustering) else 1
+            spread = np.broadcast_to(codes[0], n_cells)
+            return self._even_totals(spread[::repeats], size, repeats)
+        return self._uneven_totals(codes, size)
+
+    @property
+    def hint(self) -> str:
+        """What to do if the scores of a cluster lie along a dim that was kept."""
+        if not self.kept:
+            return ""
+        both = ", ".join(map(repr, (*self.reduced, self.kept[-1])))
+        return f" If its scores lie along a dim that was kept, reduce that too, as with dim=({both})."
+
+    def _even_totals(self, codes: IntArray, size: int, repeats: int) -> ClusterTotals:
+        """Totals of 0/1 scores where every cell of the answer has the same clusters: the sizes are counted once."""
+        n_groups, n_items = len(self.values), len(codes)
+        sizes = np.bincount(codes, minlength=size) * repeats
+        held = np.flatnonzero(sizes)
+        step = min(max(_BLOCK // (n_items * repeats), 1), max(n_groups, 1))
+        keys = (np.arange(step)[:, None] * size + codes).ravel()
+        sums = np.empty((n_groups, len(held)))
+        values = self.values.view(np.uint8) if self.values.dtype.kind == "b" else self.values
+        for start in range(0, n_groups, step):
+            block = values[start : start + step].reshape(-1, repeats)
+            # A short axis is summed faster by einsum than by sum.
+            passes = (
+                block[:, 0] if repeats == 1 else np.einsum("ij->i", block, dtype=np.float64, casting="unsafe")
+            )
+            count = np.bincount(
+                keys[: len(passes)], weights=passes, minlength=(len(passes) // n_items) * size
+            )
+            sums[start : start + step] = count.reshape(-1, size)[:, held]
+        whole = np.tile(sizes[held], n_groups)
+        m, s = whole.astype(np.float64), sums.ravel()
+        return ClusterTotals(
+            shape=self.shape,
+            offsets=np.arange(n_groups + 1) * len(held),
+            cluster=np.tile(held, n_groups),
+            n=whole,
+            m=m,
+            s=s,
+            ss=s,
+            q=m,
+            bounded=True,
+            weighted=False,
+        )
+
+    def _uneven_totals(self, codes: IntArray, size: int) -> ClusterTotals:
+        """Totals in general, by blocks of cells of the answer."""
+        n_groups, n_cells = self.values.shape
+        step = max(_BLOCK // max(n_cells, 1), 1)
+        everywhere = np.broadcast_to(codes, self.values.shape)
+        starts = range(0, max(n_groups, 1), step)
+        parts = [
+            self._block(slice(start, start + step), everywhere[start : start + step], size)
+            for start in starts
+        ]
+        return ClusterTotals.concat(parts, self.shape)
+
+    def _block(self, rows: slice, codes: IntArray, size: int) -> ClusterTotals:
+        """Totals of some cells of the answer."""
+        values = self.values[rows]
+        keep = None if self.keep is None else self.keep[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        groups = np.broadcast_to(np.arange(len(values))[:, None], values.shape)
+
+        def flat(array: np.ndarray) -> np.ndarray:
+            return array.ravel() if keep is None else array[keep]
+
+        return ClusterTotals.from_rows(
+            flat(values).astype(np.float64, copy=False),
+            flat(codes),
+            n_clusters=size,
+            groups=flat(groups),
+            n_groups=len(values),
+            weights=None if weights is None else flat(weights),
+            bounded=in_unit_interval(self.score_range),
+            binary=self.binary,
+        )
+
+    def crossed(self, clusterings: list[Clustering], margins: list[ClusterTotals]) -> Crossed:
+        """Totals of the intersections of several clusterings."""
+        return super(Cells, self).crossed(clusterings, margins).shaped(self.shape)
+
+
+def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_policy: Any) -> Cells:
+    """Check the scores and weights and bring the kept dims to the front."""
+    array = score.array
+    kept = tuple(dim for dim in array.dims if dim not in reduced)
+    sizes = {dim: array.sizes[dim] for dim in (*kept, *reduced)}
+    n_groups, n_cells = (product(sizes[dim] for dim in dims) for dims in (kept, reduced))
+    values = in_memory(array.variable.transpose(*sizes))
+    if values.dtype.kind not in "biuf":
+        values = to_float(values.ravel(), score.name)
+    values = values.reshape(n_groups, n_cells)
+
+    def where(position: int) -> str:
+        return describe(array, tuple(sizes), tuple(sizes.values()), position)
+
+    def group_label(h: int) -> str:
+        return describe(array, kept, tuple(sizes[d] for d in kept), h)
+
+    weight: np.ndarray | None = None
+    if weights is not None:
+        spread = np.ascontiguousarray(spread_over(weights.array, sizes, weights.name, "weights")).ravel()
+        weight = checked_weights(weights_to_float(spread, weights.name), weights.name, where).reshape(
+            values.shape
+        )
+        totals = np.where(n_cells > 0, weight.sum(axis=1), np.nan)
+        refuse_weightless(totals, group_label)
+    absent = (
+        None if weight is None else (weight == 0).ravel()
+    )  # as if the cell were not there, whatever its score
+    # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
+    floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
+    keep, missing = screen(floats, absent, score.name, nan_policy, where)
+    used = values if keep is None else values.ravel()[keep]
+    return Cells(
+        score=array,
+        values=values,
+        keep=None if keep is None else keep.reshape(values.shape),
+        missing=None if missing is None else missing.reshape(values.shape),
+        weights=weight,
+        n_groups=n_groups,
+        group_label=group_label,
+        kept=kept,
+        reduced=reduced,
+        score_range=(float(used.min()), float(used.max())) if used.size else (np.nan, np.nan),
+        binary=values.dtype.kind == "b" or not used.size or bool(((used == 0) | (used == 1)).all()),
+    )
