@@ -30,7 +30,7 @@ from scipy.special import ndtri
 
 from evalci_accessor.stats.pairs.difference import infer
 from evalci_accessor.stats.pairs.matched import MatchedScores
-from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.clustered import Given, rate
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.results import DifferenceResult, RateResult
 
@@ -137,16 +137,24 @@ def rates(cell: Cell, at: np.ndarray, n_sims: int, rng: np.random.Generator) -> 
     alone = [rate(t, confidence_level=LEVEL) for t in both.margins]
     smaller = alone[0].n_eff < alone[1].n_eff
     found: dict[str, RateResult] = {
-        "default": rate(both.margins[0], crossed=both, confidence_level=LEVEL),
+        "default": rate(both.margins[0], given=Given(crossed=both), confidence_level=LEVEL),
         "documents": alone[0],
         "smaller": dataclasses.replace(
-            alone[0], ci_low=np.where(smaller, alone[0].ci_low, alone[1].ci_low),
+            alone[0],
+            ci_low=np.where(smaller, alone[0].ci_low, alone[1].ci_low),
             ci_high=np.where(smaller, alone[0].ci_high, alone[1].ci_high),
         ),
         "pigeonhole": rate(
-            few.margins[0], crossed=few, method="bootstrap_pigeonhole", n_resamples=_RESAMPLES, rng=1, confidence_level=LEVEL
+            few.margins[0],
+            given=Given(crossed=few),
+            method="bootstrap_pigeonhole",
+            n_resamples=_RESAMPLES,
+            rng=1,
+            confidence_level=LEVEL,
         ),
-    } | {name: rate(both.margins[0], crossed=both, method=name, confidence_level=LEVEL) for name in ("cr1", "cr2")}  # fmt: skip
+        "cr1": rate(both.margins[0], given=Given(crossed=both), method="cr1", confidence_level=LEVEL),
+        "cr2": rate(both.margins[0], given=Given(crossed=both), method="cr2", confidence_level=LEVEL),
+    }
     return found
 
 

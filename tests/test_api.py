@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import pickle
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from strategies import BENIGN, frame_of, quiet
 import evalci_accessor
 from evalci_accessor import datasets, evalci, stats
 from evalci_accessor._register import register
+from evalci_accessor.exceptions import DimensionError, MethodError
 
 
 @pytest.mark.parametrize(
@@ -131,10 +133,48 @@ def test_a_misspelt_keyword_is_refused(rag, cube, method):
             getattr(obj.evalci, method)(confidense_level=0.9)
 
 
-@pytest.mark.parametrize("method", ["proportion_ci", "design_effect"])
-def test_options_are_keyword_only(rag, method):
+@pytest.mark.parametrize(("method", "data"), [("proportion_ci", ["score"]), ("design_effect", ["doc_id", "score"])])
+def test_options_are_keyword_only(rag, method, data):
+    getattr(rag[rag.model == "atlas"].evalci, method)(*data)
     with pytest.raises(TypeError, match="positional"):
-        getattr(rag.evalci, method)("doc_id", "score")
+        getattr(rag.evalci, method)(*data, "model")
+
+
+WORDS = [("alpha", 0.1, "confidence_level="), ("level", 0.9, "confidence_level="), ("groupby", "model", "by="),
+         ("group", "model", "by="), ("clusters", "doc_id", "cluster="), ("metric", "score", "score=")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "value", "ours"), WORDS)
+@pytest.mark.parametrize("pick", [lambda f, c: f, lambda f, c: f["score"], lambda f, c: c, lambda f, c: c["score"]])
+def test_words_of_other_tools_are_answered_with_ours(rag, cube, pick, word, value, ours):
+    accessor = pick(rag, cube).evalci
+    for method in ("cluster_ci", "compare", "report"):
+        with pytest.raises(TypeError, match=f"has no {word}=. Here it is called {ours}"):
+            getattr(accessor, method)("doc_id", **{word: value})
+        assert word not in inspect.signature(getattr(accessor, method)).parameters
+    assert [*inspect.signature(accessor.cluster_ci).parameters][:3] == ["cluster", "score", "by"]
+
+
+def test_a_series_and_an_array_are_their_own_score(rag, cube):
+    for obj in (rag["score"], cube["score"]):
+        with pytest.raises(MethodError, match="its own score; leave score= out"):
+            obj.evalci.proportion_ci("latency_s")
+    levels = rag.rename(columns={"doc_id": "score", "score": "passed"}).set_index(["model", "score"])["passed"]
+    want = rag.evalci.cluster_ci("doc_id", by="model")
+    got = levels.evalci.cluster_ci("score", by="model")
+    pd.testing.assert_frame_equal(got.drop(columns="cluster"), want.drop(columns="cluster"))
+
+
+def test_dims_are_for_cubes_and_by_is_for_both(rag, cube):
+    with pytest.raises(MethodError, match=r"dim='item' is for cubes.*with by="):
+        rag.evalci.proportion_ci(dim="item")
+    with pytest.raises(DimensionError, match="Both by= and dim="):
+        cube.evalci.proportion_ci(by="model", dim="item")
+    xr.testing.assert_identical(cube.evalci.proportion_ci(by="model"), cube.evalci.proportion_ci(dim="item"))
+    xr.testing.assert_identical(cube.evalci.cluster_ci("doc_id", by="model"), cube.evalci.cluster_ci("doc_id"))
+    whole = cube.evalci.cluster_ci("doc_id", by=[])
+    assert whole["estimate"].dims == () == cube.evalci.cluster_ci("doc_id", dim=...)["estimate"].dims
+    assert whole["ci_low"].item() == rag.evalci.cluster_ci("doc_id")["ci_low"].item()
 
 
 def test_rag_eval_is_the_textbook_case(rag):

@@ -17,7 +17,7 @@ import pytest
 import xarray as xr
 from conftest import requires
 from numpy.testing import assert_allclose
-from pictures import marks, notes, said, segments
+from plot.pictures import marks, notes, said, segments
 from scipy import stats as ss
 
 import evalci_accessor

@@ -406,5 +406,5 @@ def test_other_bad_input(code):
         rows.evalci.variance_components(confidence_level=95, **ASK)
     with pytest.raises(MethodError, match="nan_policy='drop'"):
         rows.evalci.variance_components(nan_policy="drop", **ASK)
-    with pytest.raises(DimensionError, match="Which dim holds the items"):
+    with pytest.raises(DimensionError, match="not clear which dim holds the items"):
         datasets.load_code_eval_cube().evalci.variance_components(sample="sample")

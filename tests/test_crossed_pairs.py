@@ -285,7 +285,7 @@ def test_errors_and_warnings_name_the_clustering():
     lacking = r"2 of 162 rows have no cluster id in 'prompt'.*subset=\['prompt'\]"
     with pytest.raises(MissingClusterError, match=lacking):
         frame.assign(prompt=frame["prompt"].where(frame.index > 1)).evalci.diff_ci("model", item="item", cluster=BOTH)
-    torn = r"more than one cluster of 'doc \+ prompt'.*\('d0', 0\).*item=\['doc', 'prompt', 'item'\]"
+    torn = r"more than one cluster of 'prompt': 'd0-0' in 3 and 0.*item=\['doc', 'prompt', 'item'\]"
     with pytest.raises(ClusterError, match=torn):
         frame.assign(prompt=frame["prompt"].where(frame.index > 0, 3)).evalci.diff_ci("model", item="item", cluster=BOTH)
     with pytest.raises(ClusterError, match="lie in a single cluster of 'prompt'"):

@@ -241,26 +241,6 @@ def test_frame_equals_cube_with_holes(cube, question, data):
 
 
 @SOME
-@given(paired_cubes(), questions)
-def test_square_layout_holds_the_pairs_both_ways(cube, question):
-    pair, square = ask_pairs(cube, question), ask_pairs(cube, question, layout="square")
-    assert square["difference"].dims == ("prompt", "model_a", "model_b")
-    a, b = ({"model_a": pair[f"model_{x}"], "model_b": pair[f"model_{y}"]} for x, y in ("ab", "ba"))
-    there = square.sel(a).to_dataframe().reset_index()[list(by_pair(pair.to_dataframe().reset_index()))]
-    assert_same(there, pair.to_dataframe().reset_index(), check_dtype=False)
-    back = square.sel(b)
-    for name in ("estimate_a", "only_a", "difference", "ci_low", "simultaneous_low"):
-        if name in pair:
-            other, sign = {"estimate_a": ("estimate_b", 1), "only_a": ("only_b", 1), "difference": ("difference", -1)}.get(
-                name, (LIMITS.get(name), -1)
-            )
-            np.testing.assert_allclose(back[name], sign * pair[other], rtol=1e-7, atol=1e-9, err_msg=name)
-    np.testing.assert_allclose(back["pvalue"], pair["pvalue"], rtol=1e-7, atol=1e-12)
-    missing = square["difference"].isnull()
-    assert (missing == (square["model_a"] == square["model_b"])).all()
-
-
-@SOME
 @given(paired_cubes(systems=(2, 3), groups=(2, 2)), questions, st.integers(1, 3), st.integers(1, 7))
 def test_chunks(cube, question, models, items):
     requires("dask.array")

@@ -374,8 +374,8 @@ def test_cube_and_frame_agree_for_pairs(rag, cube):
         ("mde", {"n_clusters": [30, 60], "method": "cr2"}, ["n_clusters"]),
         ("required_clusters", {"margin": 0.15, "items_per_cluster": [5, 8], "method": "cr2"}, ["items_per_cluster"]),
     ):
-        frame = getattr(rag.evalci, method)("model", item="item", cluster="doc_id", baseline="atlas", **ask)
-        got = getattr(cube.evalci, method)("model", cluster="doc_id", baseline="atlas", **ask)
+        frame = getattr(rag.evalci, method)(factor="model", item="item", cluster="doc_id", baseline="atlas", **ask)
+        got = getattr(cube.evalci, method)(factor="model", cluster="doc_id", baseline="atlas", **ask)
         assert got.sizes["pair"] == 2
         same(frame, got.drop_vars("pair", errors="ignore"), axes)
         xr.testing.assert_identical(
@@ -513,11 +513,6 @@ def test_percent_beside_fractions_are_told(rag):
         mixed.evalci.power("model", difference=0.1, **PAIR)
 
 
-def test_clustering_in_the_place_of_the_factor_is_told(rag):
-    with pytest.raises(MethodError, match="If 'doc_id' is the clustering, pass cluster='doc_id'"):
-        rag.evalci.required_clusters(factor="doc_id", half_width=0.05)
-
-
 def test_empty_and_unpaired_pilots_are_refused(rag):
     with pytest.raises(PilotError, match="holds no score"):
         rag.iloc[:0].evalci.half_width("doc_id")
@@ -533,7 +528,7 @@ def test_empty_and_unpaired_pilots_are_refused(rag):
 def test_pilots_difference_is_not_a_plan(rag):
     for method in ("power", "required_clusters"):
         with pytest.raises(MethodError, match=r"difference|one goal"):
-            getattr(rag.evalci, method)("model", **PAIR)
+            getattr(rag.evalci, method)(factor="model", **PAIR)
     with pytest.raises(MethodError, match=r"worth finding.*on average too large"):
         rag.evalci.power("model", **PAIR)
     # Nor is it used: the same disagreement with other signs gives nearly the same plan.
@@ -577,7 +572,7 @@ def test_goals_do_not_mix(rag, cube):
         with pytest.raises(MethodError, match="Name one goal"):
             ask(cluster="doc_id", **goals)
     with pytest.raises(MethodError, match=r"factor= belongs to two systems.*by="):
-        ask("model", cluster="doc_id", item="item", half_width=0.1)
+        ask(factor="model", cluster="doc_id", item="item", half_width=0.1)
     with pytest.raises(MethodError, match="alternative= belongs to two systems"):
         ask(cluster="doc_id", half_width=0.1, alternative="less")
     with pytest.raises(MethodError, match="power= belongs to two systems"):
@@ -587,9 +582,9 @@ def test_goals_do_not_mix(rag, cube):
     with pytest.raises(MethodError, match="name the factor"):
         ask(cluster="doc_id", difference=0.1)
     with pytest.raises(MethodError, match=r"item=\[cluster, item\]"):
-        ask("model", item="item", cluster="doc_id", difference=0.1, nested=True)
+        ask(factor="model", item="item", cluster="doc_id", difference=0.1, nested=True)
     with pytest.raises(MethodError, match="item= is missing"):
-        ask("model", cluster="doc_id", difference=0.1)
+        ask(factor="model", cluster="doc_id", difference=0.1)
     with pytest.raises(MethodError, match="nested=True is given and item= is not"):
         cube.evalci.half_width("doc_id", nested=True)
 

@@ -315,7 +315,7 @@ def test_long_cube():
 
 def test_dims_that_cannot_be_told(code):
     cube = datasets.load_code_eval_cube()
-    with pytest.raises(DimensionError, match=r"Which dim holds the items is not told: 'model', 'item' is left"):
+    with pytest.raises(DimensionError, match=r"It is not clear which dim holds the items: 'model', 'item' is left"):
         cube.evalci.pass_at_k(2, sample="sample")
     with pytest.raises(DimensionError, match=r"Items and samples lie along 'sample', which dim= does not reduce"):
         cube.evalci.pass_at_k(2, item="item", sample="sample", dim="item")

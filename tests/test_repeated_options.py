@@ -271,7 +271,7 @@ def test_an_item_in_two_of_the_prompts():
         rows.evalci.pass_at_k(2, item="item", cluster=["doc", "prompt"])
     got = rows.evalci.pass_at_k(2, item=["item", "prompt"], cluster=["doc", "prompt"])
     assert (got["n_items"].item(), got["n_samples_max"].item()) == (72, 3)
-    with pytest.raises(MethodError, match="cluster= names 2, so within which is not told"):
+    with pytest.raises(MethodError, match="cluster= names 2, so it is not clear within which"):
         rows.evalci.pass_at_k(2, item="item", cluster=["doc", "prompt"], nested=True)
 
 

@@ -21,8 +21,7 @@ from scipy import stats as distributions
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, StoppedEarlyWarning
 from evalci_accessor.options import ClusterMethod, ClusterShape, ProportionMethod, SimulatedMethod
-from evalci_accessor.stats import progress as _progress
-from evalci_accessor.stats import simulate
+from evalci_accessor.stats import progress, simulate
 from evalci_accessor.stats.simulate import cluster_rates, cluster_sums, logit_normal
 
 SHAPES = get_args(ClusterShape)
@@ -408,9 +407,9 @@ def test_a_bar_that_cannot_be_shown_says_why(monkeypatch):
 
 
 def test_bars_come_back_after_an_error():
-    with pytest.raises(ZeroDivisionError), _progress.within():
+    with pytest.raises(ZeroDivisionError), progress.within():
         raise ZeroDivisionError
-    assert not _progress._WITHIN.get()
+    assert not progress._WITHIN.get()
 
 
 # -- input and output --------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ class TestSameAsFrame:
     @pytest.mark.parametrize("cluster", [*IDS, IDS])
     def test_design_effect(self, cube, pick, cluster):
         answer = pick(cube).evalci.design_effect(cluster)
-        assert answer["icc"].dims == ("cluster", "model")
+        assert answer["icc"].dims == ("model", "cluster")
         assert_same(answer, rows_of(cube).evalci.design_effect(cluster, by="model"))
 
     def test_scan(self, cube, pick):

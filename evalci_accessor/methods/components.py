@@ -17,11 +17,11 @@ from evalci_accessor.options import RateOptions, SplitOptions
 from evalci_accessor.read import Answer, Read
 from evalci_accessor.read.items import Items
 from evalci_accessor.read.samples import Sample
-from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.clustered import Given, rate
 from evalci_accessor.stats.rates.moments import Moments, moments
+from evalci_accessor.stats.repeated import components as parts_of
 from evalci_accessor.stats.repeated.components import ComponentsResult
 from evalci_accessor.stats.repeated.designs import SOURCES, check_costs, levers
-from evalci_accessor.stats.repeated import components as parts_of
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_level, tail
 
 COMPONENT_COLUMNS = (
@@ -142,7 +142,7 @@ def _refuse_single_samples(items: Items) -> None:
 
 def _warn(sample: Sample, mo: Moments, options: SplitOptions, pooled: str) -> None:
     cr1 = RateOptions(method="cr1", confidence_level=options.confidence_level)
-    result = rate(sample.totals, mo=mo, method=cr1.method, confidence_level=cr1.confidence_level)
+    result = rate(sample.totals, given=Given(mo=mo), method=cr1.method, confidence_level=cr1.confidence_level)
     if pooled:
         warn(pooled, ex.PooledSamplesWarning)
     warn_sentinel(sample.sentinel, sample.score_range[1])

@@ -22,7 +22,7 @@ from evalci_accessor.read import Answer, Read, Reader
 from evalci_accessor.read.matched import Matched
 from evalci_accessor.read.samples import Sample
 from evalci_accessor.stats.progress import progress
-from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.clustered import Given, rate
 from evalci_accessor.stats.rates.moments import moments
 from evalci_accessor.stats.results import RateResult
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_level
@@ -134,7 +134,7 @@ def rates(sample: Sample, options: CrosscheckOptions) -> dict[str, Any]:
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
     found: dict[str, RateResult] = {
-        name: rate(t, mo=mo, crossed=crossed, method=name, confidence_level=level) for name in VARIANCES
+        name: rate(t, given=Given(mo=mo, crossed=crossed), method=name, confidence_level=level) for name in VARIANCES
     } | {"default": default}  # fmt: skip
     ours = {name: {column: np.ravel(getattr(result, column)) for column in _NUMBERS} for name, result in found.items()}
     negative = {name: np.ravel(result.negative) for name, result in found.items()}

@@ -12,7 +12,7 @@ from evalci_accessor.exceptions import examples, warn
 from evalci_accessor.options import RateOptions
 from evalci_accessor.read.samples import Sample
 from evalci_accessor.stats.rates import design as dg
-from evalci_accessor.stats.rates.clustered import rate
+from evalci_accessor.stats.rates.clustered import Given, rate
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.moments import Moments, moments
 from evalci_accessor.stats.results import RateResult
@@ -318,7 +318,8 @@ class _Words:
         """A bootstrap outside its rule, with the default beside it."""
         crossing = self.sample.crossing
         default = rate(
-            self.sample.totals.one(h), crossed=None if crossing is None else crossing.totals.one(h),
+            self.sample.totals.one(h),
+            given=Given(crossed=None if crossing is None else crossing.totals.one(h)),
             alternative=self.options.alternative, confidence_level=self.options.confidence_level,
         )  # fmt: skip
         return (

@@ -22,7 +22,7 @@ from evalci_accessor.options import IccOptions, NaiveMethod, ProportionMethod, R
 from evalci_accessor.read import Answer, Clusterings, Order, Read, Reader
 from evalci_accessor.read.samples import Sample
 from evalci_accessor.stats.rates.averaged import AveragedPosterior
-from evalci_accessor.stats.rates.clustered import BINOMIAL_METHODS, rate
+from evalci_accessor.stats.rates.clustered import BINOMIAL_METHODS, Given, rate
 from evalci_accessor.stats.rates.design import crossed_design, design
 from evalci_accessor.stats.rates.moments import RARE_CLUSTERS, moments, rare_outcomes
 from evalci_accessor.stats.rates.proportion import proportion
@@ -121,8 +121,9 @@ def estimate(sample: Sample, options: RateOptions, posterior: Callable[[], Avera
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
     result = rate(
-        t, mo=mo, crossed=crossed, method=options.method, df=options.df, alternative=options.alternative,
-        confidence_level=options.confidence_level, n_resamples=options.n_resamples, rng=options.rng, posterior=posterior,
+        t, given=Given(mo=mo, crossed=crossed, posterior=posterior), method=options.method, df=options.df,
+        alternative=options.alternative, confidence_level=options.confidence_level,
+        n_resamples=options.n_resamples, rng=options.rng,
     )  # fmt: skip
     warn_missing(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])

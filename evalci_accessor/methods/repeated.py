@@ -29,7 +29,7 @@ from evalci_accessor.stats.icc import anova_variance
 from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside
 from evalci_accessor.stats.rates.averaged import AveragedPosterior
 from evalci_accessor.stats.rates.bootstrap import seed_sequence
-from evalci_accessor.stats.rates.clustered import lazy_posterior, rate
+from evalci_accessor.stats.rates.clustered import Given, lazy_posterior, rate
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.moments import Moments, cr_variance, moments, satterthwaite_df
 from evalci_accessor.stats.repeated.values import best_values, check_ks, few_words, passed_values
@@ -145,15 +145,15 @@ def _band(
     )
     ask: dict[str, Any] = {"method": options.method, "df": options.df, "alternative": options.alternative}
     if not result.method.startswith("bootstrap"):
-        together = rate(t, mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k), **ask)
+        together = rate(t, given=Given(mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k)), **ask)
         return together.ci_low, together.ci_high
     low, high = result.ci_low.copy(), result.ci_high.copy()
     sides = 2 if options.alternative == "two-sided" else 1
     for g, level in enumerate(levels.tolist()):
         some = (g * n_k, (g + 1) * n_k)
         one = rate(
-            t.some(*some), crossed=None if crossed is None else crossed.some(*some), confidence_level=1 - sides * level,
-            n_resamples=n_draws, rng=seed, **ask,
+            t.some(*some), given=Given(crossed=None if crossed is None else crossed.some(*some)),
+            confidence_level=1 - sides * level, n_resamples=n_draws, rng=seed, **ask,
         )  # fmt: skip
         low[g], high[g] = one.ci_low, one.ci_high
     least = float(levels.min(initial=1.0))

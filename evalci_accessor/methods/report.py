@@ -18,6 +18,7 @@ from evalci_accessor.options import (
     Wording,
 )
 from evalci_accessor.read import Reader
+from evalci_accessor.read.items import Items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,15 +28,19 @@ if TYPE_CHECKING:
 
 def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: Wording) -> Report:
     """All results in one place, as the accessor's method of that name."""
-    from evalci_accessor.report._collect import Answers, Findings, build, check
+    from evalci_accessor.report._collect import Findings, Parts, Sampled, build, check
 
     check(roles.cluster, options, wording)
     _check(reader, roles, options)
     tall, own = reader.tall(roles), reader.of_systems(roles)
     findings, counted = Findings(), None
     if reader.has_items(own) and (roles.factor is None or own.sample is not None):
-        items = findings.of("report", lambda: tall.items(own).found, of_items=True)
-        counted = findings.counted(items.groups, items.n, items.per_entry, items.names.n_groups, items.pooled)
+
+        def read() -> tuple[Items, Sampled]:
+            items = tall.items(own).found
+            return items, Sampled(items.groups, items.n, items.per_entry, items.names.n_groups, items.pooled)
+
+        items, counted = findings.of_items(read)
         if counted.shares is not None:
             own = dataclasses.replace(own, weights=items.spread(counted.shares))
     of_rates = RateOptions(
@@ -55,7 +60,7 @@ def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: W
         with held():  # the same findings once more
             alone = dataclasses.replace(roles, cluster=None, item=own.item)
             beside = _differences(tall, alone, options)
-    answers = Answers(
+    parts = Parts(
         score=reader.name(roles.score, "score"),
         keys=[name for name in scored.columns if name not in rates.ESTIMATE_COLUMNS],
         rates=scored,
@@ -67,7 +72,7 @@ def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: W
         counted=counted,
         weights=None if roles.weights is None else reader.name(roles.weights, "weights"),
     )
-    return build(answers, options, wording)
+    return build(parts, options, wording)
 
 
 def _check(reader: Reader[Any], roles: Roles, options: ReportOptions) -> None:

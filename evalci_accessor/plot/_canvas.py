@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 Ticks: TypeAlias = tuple[list[float], list[str]]
 
-# After Okabe and Ito, some a little lighter or darker: at least 3 : 1 against white and against dark notebooks.
+# After Okabe and Ito, a little lighter or darker: at least 3 : 1 against white and against dark notebooks.
 BLUE, VERMILLION, GREEN, PURPLE, OCHRE = "#1b7fc0", "#d55e00", "#009e73", "#c45a9b", "#b98300"
 _GAP = 10.0  # points between the columns of the margin
-_PLOT_WIDTH, _PLOT_LETTERS = 3.6, 26  # inches that are left to the intervals themselves; more where letters are large
+_PLOT_WIDTH, _PLOT_LETTERS = (
+    3.6,
+    26,
+)  # inches that are left to the intervals themselves; more where letters are large
 _TICKS = 9  # along x, at most
 _MARKS = ("estimate", "difference", "coverage", "rates")  # one of these lines is in each picture
 LEGEND = 68  # letters of a line of the legend, where there is room
@@ -43,87 +46,296 @@ class Note:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pen:
+    """How the lines of one kind of interval look: they differ in more than their colour."""
+
+    color: str
+    width: float
+    style: Any = "-"
+    cap: float = 7.0
+    gid: str = ""
+    zorder: float = 3
+    upright: bool = False
+    floor: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Look:
     """What all pictures share: where they are drawn, how large, and under which title."""
 
-    ax: Any
-    figsize: tuple[float, float] | None
-    title: str | None
+    ax: Any = None
+    figsize: tuple[float, float] | None = None
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn on, before anything is drawn."""
+        try:
+            from matplotlib.axes import Axes
+        except ImportError as error:
+            raise MissingExtraError(
+                "Plots need matplotlib, which is not installed. Install it with: pip install "
+                "'evalci-accessor[plot]'"
+            ) from error
+        if self.ax is None:
+            return
+        if not isinstance(self.ax, Axes):
+            raise MethodError(
+                f"ax= must be a matplotlib Axes; got {type(self.ax).__name__}. Of an array of them, as "
+                "plt.subplots gives, pass one."
+            )
+        if self.ax.name != "rectilinear":
+            raise MethodError(
+                f"ax= is an Axes of projection {self.ax.name!r}, on which x and y mean something else; pass "
+                "a plain one."
+            )
+        if _is_drawn(self.ax):
+            raise MethodError(
+                "ax= holds a picture of results already, whose rows and colours would be taken for those of "
+                "this one. Give each an "
+                "Axes of its own; or concatenate the results, to see them in one picture."
+            )
+        if self.figsize is not None:
+            raise MethodError(
+                "figsize= is the size of a new figure, and ax= is part of one that exists; leave one of them "
+                "out."
+            )
+
+    def refuse_shared(self, along: Literal["x", "y"], ticks: Ticks | None = None) -> None:
+        """Refuse an Axes that shares its ticks with a picture of others, which would lose their names."""
+        if self.ax is None:
+            return
+        grouper = self.ax.get_shared_x_axes() if along == "x" else self.ax.get_shared_y_axes()
+        for one in grouper.get_siblings(self.ax):
+            axis = one.xaxis if along == "x" else one.yaxis
+            at = axis.get_majorticklocs()
+            if _is_drawn(one) and (
+                ticks is None or (at.tolist(), axis.get_major_formatter().format_ticks(at)) != ticks
+            ):
+                raise MethodError(
+                    f"ax= shares its {along} axis with a picture of other "
+                    f"{'clusters' if along == 'x' else 'rows'}, which would be "
+                    f"called after those of this one. Leave out share{along}=True"
+                    + (
+                        "."
+                        if ticks is None
+                        else "; or give both the same rows in the same order, as with sort_by=None."
+                    )
+                )
+
+    def open(self) -> Canvas:
+        """The caller's Axes, or that of a new figure, as pandas and xarray have it."""
+        if self.ax is not None:
+            return Canvas(ax=self.ax, sizable=False, title=self.title)
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=self.figsize, layout="constrained")
+        return Canvas(ax=ax, sizable=self.figsize is None, title=self.title)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Canvas:
-    """An Axes, and whether its figure is ours to size."""
+    """An Axes, whether its figure is ours to size, and the title that it gets at last."""
 
     ax: Axes
     sizable: bool
+    title: str | None
+
+    @property
+    def figure(self) -> Any:
+        """The figure that it stands in."""
+        return self.ax.get_figure()
 
     @property
     def ink(self) -> Any:
         """The colour in which this Axes writes, whatever style is in force by now."""
         return self.ax.xaxis.label.get_color()
 
+    def set_size(self, width: float, height: float) -> None:
+        """Size of a figure of ours, in inches."""
+        self.figure.set_size_inches(width, height)
 
-def check_look(look: Look) -> None:
-    """Refuse what cannot be drawn on, before anything is drawn."""
-    try:
-        from matplotlib.axes import Axes
-    except ImportError as error:
-        raise MissingExtraError(
-            "Plots need matplotlib, which is not installed. Install it with: pip install 'evalci-accessor[plot]'"
-        ) from error
-    if look.ax is None:
-        return
-    if not isinstance(look.ax, Axes):
-        raise MethodError(
-            f"ax= must be a matplotlib Axes; got {type(look.ax).__name__}. Of an array of them, as plt.subplots gives, pass one."
-        )
-    if look.ax.name != "rectilinear":
-        raise MethodError(
-            f"ax= is an Axes of projection {look.ax.name!r}, on which x and y mean something else; pass a plain one."
-        )
-    if _is_drawn(look.ax):
-        raise MethodError(
-            "ax= holds a picture of results already, whose rows and colours would be taken for those of this one. Give each an "
-            "Axes of its own; or concatenate the results, to see them in one picture."
-        )
-    if look.figsize is not None:
-        raise MethodError("figsize= is the size of a new figure, and ax= is part of one that exists; leave one of them out.")
-
-
-def _is_drawn(ax: Axes) -> bool:
-    """Whether an Axes holds one of these pictures."""
-    return any(line.get_gid() in _MARKS for line in ax.lines)
-
-
-def refuse_shared(look: Look, along: Literal["x", "y"], ticks: Ticks | None = None) -> None:
-    """Refuse an Axes that shares its ticks with a picture of others, since these would be called after the later."""
-    if look.ax is None:
-        return
-    grouper = look.ax.get_shared_x_axes() if along == "x" else look.ax.get_shared_y_axes()
-    for one in grouper.get_siblings(look.ax):
-        axis = one.xaxis if along == "x" else one.yaxis
-        at = axis.get_majorticklocs()
-        if _is_drawn(one) and (ticks is None or (at.tolist(), axis.get_major_formatter().format_ticks(at)) != ticks):
-            raise MethodError(
-                f"ax= shares its {along} axis with a picture of other {'clusters' if along == 'x' else 'rows'}, which would be "
-                f"called after those of this one. Leave out share{along}=True"
-                + ("." if ticks is None else "; or give both the same rows in the same order, as with sort_by=None.")
+    def set_rows(
+        self, labels: Sequence[str], headings: Sequence[str], notes: Sequence[Note], *, legend: int
+    ) -> None:
+        """Name the rows, write the margin, and give the figure the size that they need."""
+        ax = self.ax
+        at, _ = places(headings)
+        last = at[-1]
+        ax.set_yticks(*row_ticks(labels, headings), parse_math=False)
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(last + 0.6, 0.4 if not notes else -0.5)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        for row in at[::2]:  # stripes lead the eye from the label to the margin
+            ax.axhspan(row - 0.5, row + 0.5, color=self.ink, alpha=0.05, linewidth=0, zorder=0)
+        names = [tick.label1 for tick in ax.yaxis.get_major_ticks()]
+        for name in names[len(labels) :]:
+            name.set_fontweight("bold")
+        columns = [_column(ax, note, at) for note in notes]
+        texts = [*names, *(text for column in columns for text in column)]
+        if self.sizable:
+            lines = max(text.count("\n") + 1 for text in labels)
+            size = letter(ax.yaxis)
+            pitch = size * max(1.9, 1.25 * lines + 0.5) / 72
+            height = pitch * (last + 1.1) + 0.75 + legend * 1.45 * size / 72
+            width = (
+                _inches(names)
+                + sum(_inches(column) + _GAP / 72 for column in columns)
+                + max(_PLOT_WIDTH, _PLOT_LETTERS * size / 72)
+                + 0.4
             )
+            self.set_size(width, height)
+        else:
+            _shrink(ax, texts, labels, last)
+        offset = 0.0
+        for column in columns:
+            width = _inches(column) * 72
+            for text in column:
+                text.set_position((offset + _GAP + width, 0))
+            offset += _GAP + width
 
+    def widen(
+        self, values: Sequence[np.ndarray], held: Sequence[float] = (), *, upright: bool = False
+    ) -> tuple[float, float]:
+        """Limits that show all finite values, with a little room, and what is on the shared scale already."""
+        every = np.concatenate([np.asarray(held, dtype=np.float64), *map(np.ravel, values)])
+        every = every[np.isfinite(every)]
+        low, high = (every.min(), every.max()) if every.size else (0.0, 1.0)
+        room = 0.05 * (high - low) or 0.05 * max(abs(high), 1.0)
+        return self.shared_limits(low - room, high + room, upright=upright)
 
-def open_canvas(look: Look) -> Canvas:
-    """The caller's Axes, or that of a new figure, as pandas and xarray have it."""
-    if look.ax is not None:
-        return Canvas(ax=look.ax, sizable=False)
-    import matplotlib.pyplot as plt
+    def shared_limits(self, low: float, high: float, *, upright: bool) -> tuple[float, float]:
+        """Limits that leave in sight what the Axes, or those that share its scale, show already."""
+        shared = self.ax.get_shared_y_axes() if upright else self.ax.get_shared_x_axes()
+        if any(one.has_data() for one in shared.get_siblings(self.ax)):
+            before = sorted(self.ax.get_ylim() if upright else self.ax.get_xlim())
+            low, high = min(low, before[0]), max(high, before[1])
+        return float(low), float(high)
 
-    _, ax = plt.subplots(figsize=look.figsize, layout="constrained")
-    return Canvas(ax=ax, sizable=look.figsize is None)
+    def space_ticks(self) -> None:
+        """Fewer ticks along x where their numbers are long; the limits and the format must be set."""
+        from matplotlib.ticker import MaxNLocator
+
+        ax = self.ax
+        low, high = ax.get_xlim()
+        em = letter(ax.xaxis)
+        wide = self.width
+        if self.sizable:
+            wide = max(_PLOT_WIDTH * 72, _PLOT_LETTERS * em)
+        for most in range(_TICKS, 1, -1):
+            locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
+            at = [value for value in locator.tick_values(low, high) if low <= value <= high]
+            letters = max(map(len, ax.xaxis.get_major_formatter().format_ticks(at)), default=0)
+            if len(at) < 2 or 0.62 * em * (letters + 1.5) <= wide * (at[1] - at[0]) / (high - low):
+                break
+        if most < _TICKS:
+            ax.xaxis.set_major_locator(locator)
+
+    def set_units(self, along: Literal["x", "y"], *, percent: bool, unit: str = " %") -> None:
+        """Write the numbers of an axis in hundredths, or in full: an offset would lie under the legend."""
+        axis = (
+            self.ax.xaxis if along == "x" else self.ax.yaxis
+        )  # a partial pickles, as a function in a function does not
+        axis.set_major_formatter(
+            functools.partial(_hundredths, unit) if percent else functools.partial(_full, axis)
+        )
+
+    def write(self, handles: Sequence[Any], *, below: str, legend: str | None = None) -> Axes:
+        """What lies along x, the legend and the title, as written: the last step of each picture."""
+        left, room = self._room()
+        _fill(self.ax.set_xlabel(below, parse_math=False), below, room - left)
+        self._set_legend(handles, legend)
+        if self.title is not None:
+            self._set_title(self.title)
+        return self.ax
+
+    def _set_legend(self, handles: Sequence[Any], title: str | None = None) -> None:
+        """The legend above the Axes, where no interval can lie under it, in lines for which there is room."""
+        left, room = self._room()
+        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+        ink: dict[str, Any] = {"frameon": False, "alignment": "left", "labelcolor": self.ink}
+        legend = self.ax.legend(handles=list(handles), title=title, **place, **ink)
+        legend.get_title().set_color(self.ink)
+        texts = [legend.get_title(), *legend.get_texts()]
+        written = [text.get_text() for text in texts]
+        for text in texts:
+            text.set_parse_math(False)
+        letters = LEGEND
+        while True:
+            for text, words in zip(texts, written, strict=True):
+                text.set_text(textwrap.fill(words, letters))
+            wide = _inches([legend]) + _PAD
+            if wide <= room or letters == _FEWEST:
+                break
+            letters = max(min(int(letters * room / wide), letters - 1), _FEWEST)
+        if wide > room:  # so narrow that words would be torn
+            widest = _inches(texts)
+            share = 1 - (wide - room) / widest  # the marks beside them keep their size
+            for text in texts:
+                text.set_fontsize(max(float(text.get_fontsize()) * share, _SMALLEST))
+        if left:
+            from matplotlib.transforms import ScaledTranslation
+
+            shift = ScaledTranslation(-left, 0, self.figure.dpi_scale_trans)
+            legend.set_bbox_to_anchor((0, 1), transform=self.ax.transAxes + shift)
+
+    def _set_title(self, title: str) -> None:
+        """The caller's title, above the legend, as written."""
+        ax = self.ax
+        legend = ax.get_legend()
+        high = 0.0 if legend is None else legend.get_window_extent().height / self.figure.dpi * 72
+        _fill(ax.set_title(title, pad=high + 8, parse_math=False), title, self._title_room())
+
+    def _title_room(self) -> float:
+        """Inches that a title may be wide, which stands in the middle of the Axes and not of the figure."""
+        room = self._room()[1]
+        if not self.sizable:
+            return room
+        ax, figure = self.ax, self.figure
+        frame = ax.get_window_extent()
+        margin = max((note.get_window_extent().x1 - frame.x1 for note in ax.texts), default=0.0) / figure.dpi
+        wide = figure.get_size_inches()[0]
+        centre = (wide - room - _EDGE + wide - margin) / 2
+        return float(2 * min(centre, wide - centre)) - _PAD
+
+    def _room(self) -> tuple[float, float]:
+        """Inches left of the Axes that are its own too, and how wide a text above or below may be with these.
+
+        A layout makes room for labels within the place of an Axes, so there the legend may stand above them.
+        """
+        ax, figure = self.ax, self.figure
+        dpi = figure.dpi
+        frame, labels = ax.get_window_extent(), ax.yaxis.get_tightbbox()
+        beside = 0.0 if labels is None else max(frame.x0 - labels.x0, 0.0) / dpi
+        if self.sizable:
+            return 0.0, figure.get_size_inches()[0] - beside - _EDGE
+        if figure.get_layout_engine() is None:
+            return 0.0, frame.width / dpi
+        return beside, _GAINED * frame.width / dpi
+
+    @property
+    def width(self) -> float:
+        """Width of the Axes on paper in points, as far as it is known yet."""
+        return float(self.ax.get_window_extent().width / self.figure.dpi * 72)
+
+    @property
+    def open_end(self) -> Line2D:
+        """What the legend says of an arrow, in the direction of the first that was drawn."""
+        from matplotlib.lines import Line2D
+
+        marker = next((line.get_marker() for line in self.ax.lines if line.get_gid() == "open end"), ">")
+        return Line2D(
+            [],
+            [],
+            color=self.ax.xaxis.label.get_color(),
+            marker=marker,
+            markersize=6,
+            linestyle="none",
+            label="no limit here",
+        )
 
 
 def places(headings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Where rows and the headings above them stand, counted from the top; row 0 is left to the notes' own headings."""
+    """Where rows and the headings above them stand, from the top; row 0 is left to the headings of notes."""
     begins = np.array([bool(text) for text in headings])
     rows = 1 + np.arange(len(headings)) + np.cumsum(begins)
     return rows.astype(np.float64), rows[begins].astype(np.float64) - 1
@@ -140,48 +352,16 @@ def letter(axis: Axis) -> float:
     return float(axis.get_major_ticks(1)[0].label1.get_fontsize())
 
 
-def set_rows(canvas: Canvas, labels: Sequence[str], headings: Sequence[str], notes: Sequence[Note], *, legend: int) -> None:
-    """Name the rows, write the margin, and give the figure the size that they need."""
-    ax = canvas.ax
-    at, _ = places(headings)
-    last = at[-1]
-    ax.set_yticks(*row_ticks(labels, headings), parse_math=False)
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylim(last + 0.6, 0.4 if not notes else -0.5)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    for row in at[::2]:  # stripes lead the eye from the label to the margin
-        ax.axhspan(row - 0.5, row + 0.5, color=canvas.ink, alpha=0.05, linewidth=0, zorder=0)
-    names = [tick.label1 for tick in ax.yaxis.get_major_ticks()]
-    for name in names[len(labels) :]:
-        name.set_fontweight("bold")
-    columns = [_column(ax, note, at) for note in notes]
-    texts = [*names, *(text for column in columns for text in column)]
-    if canvas.sizable:
-        lines = max(text.count("\n") + 1 for text in labels)
-        size = letter(ax.yaxis)
-        pitch = size * max(1.9, 1.25 * lines + 0.5) / 72
-        height = pitch * (last + 1.1) + 0.75 + legend * 1.45 * size / 72
-        width = (
-            _inches(names)
-            + sum(_inches(column) + _GAP / 72 for column in columns)
-            + max(_PLOT_WIDTH, _PLOT_LETTERS * size / 72)
-            + 0.4
-        )
-        set_size(canvas, width, height)
-    else:
-        _shrink(ax, texts, labels, last)
-    offset = 0.0
-    for column in columns:
-        width = _inches(column) * 72
-        for text in column:
-            text.set_position((offset + _GAP + width, 0))
-        offset += _GAP + width
+def _is_drawn(ax: Axes) -> bool:
+    """Whether an Axes holds one of these pictures."""
+    return any(line.get_gid() in _MARKS for line in ax.lines)
 
 
 def _column(ax: Axes, note: Note, at: np.ndarray) -> list[Text]:
     """The texts of a column of the margin, not yet side by side."""
     shared: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "center_baseline",
+        "xycoords": ("axes fraction", "data"), "textcoords": "offset points",
+        "ha": "right", "va": "center_baseline",
         "color": ax.xaxis.label.get_color(), "annotation_clip": False, "parse_math": False, "gid": "note",
         "fontsize": letter(ax.yaxis),
     }  # fmt: skip
@@ -203,40 +383,6 @@ def _shrink(ax: Axes, texts: Sequence[Text], labels: Sequence[str], last: float)
         text.set_fontsize(min(text.get_fontsize(), fitting))
 
 
-def set_size(canvas: Canvas, width: float, height: float) -> None:
-    """Size of a figure of ours, in inches."""
-    canvas.ax.get_figure().set_size_inches(width, height)  # type: ignore[union-attr]
-
-
-def set_title(canvas: Canvas, title: str | None) -> None:
-    """The caller's title, above the legend, as written."""
-    if title is None:
-        return
-    ax = canvas.ax
-    legend = ax.get_legend()
-    high = 0.0 if legend is None else legend.get_window_extent().height / ax.get_figure().dpi * 72  # type: ignore[union-attr]
-    _fill(ax.set_title(title, pad=high + 8, parse_math=False), title, _title_room(canvas))
-
-
-def _title_room(canvas: Canvas) -> float:
-    """Inches that a title may be wide, which stands in the middle of the Axes and not of the figure."""
-    room = _room(canvas)[1]
-    if not canvas.sizable:
-        return room
-    ax, figure = canvas.ax, canvas.ax.get_figure()
-    frame = ax.get_window_extent()
-    margin = max((note.get_window_extent().x1 - frame.x1 for note in ax.texts), default=0.0) / figure.dpi  # type: ignore[union-attr]
-    wide = figure.get_size_inches()[0]  # type: ignore[union-attr]
-    centre = (wide - room - _EDGE + wide - margin) / 2
-    return float(2 * min(centre, wide - centre)) - _PAD
-
-
-def set_below(canvas: Canvas, text: str) -> None:
-    """What lies along x, as written, in lines for which there is room."""
-    left, room = _room(canvas)
-    _fill(canvas.ax.set_xlabel(text, parse_math=False), text, room - left)
-
-
 def _fill(text: Text, words: str, room: float) -> None:
     """Break a text into lines where it is wider than there is room."""
     letters = len(words)
@@ -245,86 +391,8 @@ def _fill(text: Text, words: str, room: float) -> None:
         text.set_text(textwrap.fill(words, letters))
 
 
-def set_legend(canvas: Canvas, handles: Sequence[Any], title: str | None = None) -> None:
-    """The legend above the Axes, where no interval can lie under it, in lines for which there is room."""
-    left, room = _room(canvas)
-    legend = canvas.ax.legend(
-        handles=list(handles), title=title, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False,
-        alignment="left", labelcolor=canvas.ink,
-    )  # fmt: skip
-    legend.get_title().set_color(canvas.ink)
-    texts = [legend.get_title(), *legend.get_texts()]
-    written = [text.get_text() for text in texts]
-    for text in texts:
-        text.set_parse_math(False)
-    letters = LEGEND
-    while True:
-        for text, words in zip(texts, written, strict=True):
-            text.set_text(textwrap.fill(words, letters))
-        wide = _inches([legend]) + _PAD
-        if wide <= room or letters == _FEWEST:
-            break
-        letters = max(min(int(letters * room / wide), letters - 1), _FEWEST)
-    if wide > room:  # so narrow that words would be torn
-        widest = _inches(texts)
-        share = 1 - (wide - room) / widest  # the marks beside them keep their size
-        for text in texts:
-            text.set_fontsize(max(float(text.get_fontsize()) * share, _SMALLEST))
-    if left:
-        from matplotlib.transforms import ScaledTranslation
-
-        shift = ScaledTranslation(-left, 0, canvas.ax.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
-        legend.set_bbox_to_anchor((0, 1), transform=canvas.ax.transAxes + shift)
-
-
-def _room(canvas: Canvas) -> tuple[float, float]:
-    """Inches left of the Axes that are its own too, and inches that a text above or below it may be wide with these.
-
-    A layout makes room for labels within the place of an Axes, so there the legend may stand above them.
-    """
-    ax, figure = canvas.ax, canvas.ax.get_figure()
-    dpi = figure.dpi  # type: ignore[union-attr]
-    frame, labels = ax.get_window_extent(), ax.yaxis.get_tightbbox()
-    beside = 0.0 if labels is None else max(frame.x0 - labels.x0, 0.0) / dpi
-    if canvas.sizable:
-        return 0.0, figure.get_size_inches()[0] - beside - _EDGE  # type: ignore[union-attr]
-    if figure.get_layout_engine() is None:  # type: ignore[union-attr]
-        return 0.0, frame.width / dpi
-    return beside, _GAINED * frame.width / dpi
-
-
-def widen(
-    ax: Axes, values: Sequence[np.ndarray], held: Sequence[float] = (), *, upright: bool = False
-) -> tuple[float, float]:
-    """Limits that show all finite values with a little room, and whatever the Axes or those that share its scale show already."""
-    every = np.concatenate([np.asarray(held, dtype=np.float64), *map(np.ravel, values)])
-    every = every[np.isfinite(every)]
-    low, high = (every.min(), every.max()) if every.size else (0.0, 1.0)
-    room = 0.05 * (high - low) or 0.05 * max(abs(high), 1.0)
-    return shared_limits(ax, low - room, high + room, upright=upright)
-
-
-def shared_limits(ax: Axes, low: float, high: float, *, upright: bool) -> tuple[float, float]:
-    """Limits that leave in sight what the Axes, or those that share its scale, show already."""
-    shared = ax.get_shared_y_axes() if upright else ax.get_shared_x_axes()
-    if any(one.has_data() for one in shared.get_siblings(ax)):
-        before = sorted(ax.get_ylim() if upright else ax.get_xlim())
-        low, high = min(low, before[0]), max(high, before[1])
-    return float(low), float(high)
-
-
-def set_percent(axis: Axis, unit: str) -> None:
-    """Write the units of an axis in hundredths."""
-    axis.set_major_formatter(functools.partial(_hundredths, unit))  # which pickles, as a function in a function does not
-
-
 def _hundredths(unit: str, value: float, _: Any) -> str:
     return f"{round(100 * value, 6):g}{unit}".replace("-", "\N{MINUS SIGN}")
-
-
-def set_plain(axis: Axis) -> None:
-    """Write the numbers of an axis in full, for a factor or an offset above it would lie under the legend."""
-    axis.set_major_formatter(functools.partial(_full, axis))
 
 
 def _full(axis: Axis, value: float, _: Any) -> str:
@@ -333,31 +401,50 @@ def _full(axis: Axis, value: float, _: Any) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def space_ticks(canvas: Canvas) -> None:
-    """Fewer ticks along x where their numbers are long; the limits and the format must be set."""
-    from matplotlib.ticker import MaxNLocator
+def draw(
+    canvas: Canvas,
+    place: np.ndarray,
+    limits: Sequence[np.ndarray],
+    rates: bool,
+    pen: Pen,
+    transform: Any = None,
+) -> bool:
+    """Draw intervals, given as points with lower and upper limits; whether any has an arrow.
 
-    ax = canvas.ax
-    low, high = ax.get_xlim()
-    em = letter(ax.xaxis)
-    wide = ax.get_window_extent().width / ax.get_figure().dpi * 72  # type: ignore[union-attr]
-    if canvas.sizable:
-        wide = max(_PLOT_WIDTH * 72, _PLOT_LETTERS * em)
-    for most in range(_TICKS, 1, -1):
-        locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
-        at = [value for value in locator.tick_values(low, high) if low <= value <= high]
-        letters = max(map(len, ax.xaxis.get_major_formatter().format_ticks(at)), default=0)
-        if len(at) < 2 or 0.62 * em * (letters + 1.5) <= wide * (at[1] - at[0]) / (high - low):
-            break
-    if most < _TICKS:
-        ax.xaxis.set_major_locator(locator)
+    The limits of the Axes must be set, since they end what is infinite. Those of ``rates`` are open at 0 and
+    1 too.
+    """
+    ax, (point, low, high) = canvas.ax, limits
+    floor, ceiling = (pen.floor, 1.0) if rates else (-np.inf, np.inf)
+    first, last = ax.get_ylim() if pen.upright else ax.get_xlim()
+    room = 0.02 * (last - first)  # for an arrow
+    moved: dict[str, Any] = {} if transform is None else {"transform": transform}
+    # A limit that is no more than the end of the scale says nothing; a point there is its own limit.
+    open_low, open_high = (low <= floor) & (point > floor), (high >= ceiling) & (point < ceiling)
+    start = np.where(np.isneginf(low), first + room, low)
+    stop = np.where(np.isposinf(high), last - room, high)
 
+    def at(across: np.ndarray, along: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return (across[some], along[some]) if pen.upright else (along[some], across[some])
 
-def open_end(ax: Axes) -> Line2D:
-    """What the legend says of an arrow, in the direction of the first that was drawn."""
-    from matplotlib.lines import Line2D
-
-    marker = next((line.get_marker() for line in ax.lines if line.get_gid() == "open end"), ">")
-    return Line2D(
-        [], [], color=ax.xaxis.label.get_color(), marker=marker, markersize=6, linestyle="none", label="no limit here"
-    )
+    lines = ax.vlines if pen.upright else ax.hlines
+    looks: dict[str, Any] = {"linewidth": pen.width, "linestyle": pen.style, "zorder": pen.zorder, **moved}
+    lines(place, start, stop, colors=pen.color, gid=pen.gid, **looks)
+    bar, heads = ("_", "v^") if pen.upright else ("|", "<>")
+    for ends, is_open, arrow in ((start, open_low, heads[0]), (stop, open_high, heads[1])):
+        known = np.isfinite(ends) & np.isfinite(point)
+        bars, arrows = known & ~is_open & (ends != point), known & is_open
+        shared: dict[str, Any] = {
+            "color": pen.color,
+            "linestyle": "none",
+            "zorder": pen.zorder,
+            "clip_on": False,
+        }
+        shared |= moved
+        if pen.cap and bars.any():
+            thick = max(pen.width, 1.0) * 0.7
+            ax.plot(*at(place, ends, bars), marker=bar, markersize=pen.cap, markeredgewidth=thick, **shared)
+        if arrows.any():
+            size = 4 + 1.5 * pen.width
+            ax.plot(*at(place, ends, arrows), marker=arrow, markersize=size, gid="open end", **shared)
+    return bool((open_low | open_high).any())

@@ -1,36 +1,16 @@
-"""Clusters side by side: as high as their rate, as wide as their size, so that the mean height is the overall mean."""
+"""Clusters side by side: as high as their rate and as wide as their size."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from evalci_accessor.read.samples import Sample
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Labels
 from evalci_accessor.plot import _words
-from evalci_accessor.plot._canvas import (
-    BLUE,
-    LEGEND,
-    VERMILLION,
-    Canvas,
-    Look,
-    check_look,
-    letter,
-    open_canvas,
-    refuse_shared,
-    set_below,
-    set_legend,
-    set_percent,
-    set_plain,
-    set_size,
-    set_title,
-    shared_limits,
-)
+from evalci_accessor.plot._canvas import BLUE, LEGEND, VERMILLION, Canvas, Look, letter
 from evalci_accessor.plot._frame import RATE, Result, Rows, read, words
-from evalci_accessor.plot._intervals import in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +39,8 @@ def clusters(
     Parameters
     ----------
     rates : DataFrame or Dataset
-        A row a cluster, with ``estimate`` and ``n``, as ``proportion_ci(by=cluster)`` gives them. A column ``weight`` stands in for
-        ``n`` if it is there.
+        A row a cluster, with ``estimate`` and ``n``, as ``proportion_ci(by=cluster)`` gives them. A column
+        ``weight`` stands in for ``n`` if it is there.
     overall : DataFrame or Dataset, optional
         A result of one row, as of `cluster_ci`: its estimate and its interval are drawn across the clusters.
     label : label or list of labels, optional
@@ -80,10 +60,9 @@ def clusters(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes
-    -----
-    A cluster is as wide as it has scores, so the mean height of the steps is the overall mean. Clusters are named where the
-    name fits, and in the legend the largest is, which is said to dominate if it holds over a quarter of them.
+    Notes ----- A cluster is as wide as it has scores, so the mean height of the steps is the overall mean.
+    Clusters are named where the name fits, and in the legend the largest is, which is said to dominate if it
+    holds over a quarter of them.
 
     Examples
     --------
@@ -94,45 +73,66 @@ def clusters(
     '200 scores in 40 clusters of doc_id, 5 each'
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    check_look(look)
-    refuse_shared(look, "x")
-    rows = read(rates, NEEDED, "plot.clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True)
-    across = None if overall is None else read(
-        overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
-    )  # fmt: skip
+    look.refuse_shared("x")
+    rows = read(
+        rates, NEEDED, "plot.clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True
+    )
+    across = None
+    if overall is not None:
+        across = read(
+            overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
+        )
     if across is not None and len(across.frame) != 1:
-        raise MethodError(f"overall= must have one row, that of all clusters together; it has {len(across.frame)}.")
+        raise MethodError(
+            f"overall= must have one row, that of all clusters together; it has {len(across.frame)}."
+        )
     rate, size = rows.numbers("estimate"), rows.numbers("weight" if "weight" in rows.frame else "n")
     if np.isnan(rate).any() or not (size > 0).all():
-        raise MethodError("plot.clusters needs an estimate and a size above 0 of every cluster; some are missing or 0.")
+        raise MethodError(
+            "plot.clusters needs an estimate and a size above 0 of every cluster; some are missing or 0."
+        )
     limits = [across.numbers(name) for name in RATE] if across is not None else []
-    is_rate = in_unit(rate, *limits) if percent is None else percent
+    is_rate = _words.in_unit(rate, *limits) if percent is None else percent
     names = _names(rows)
     labels = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in names]
-    canvas = open_canvas(look)
+    canvas = look.open()
     ax = canvas.ax
     known = np.array([*rate, *np.ravel(limits)])
     known = known[np.isfinite(known)]
     bottom, top = min(0.0, known.min()), 1.0 if is_rate else known.max()
     room = 0.03 * (top - bottom) or 1.0
-    ax.set_ylim(*shared_limits(ax, bottom - room, top + room, upright=True))
+    ax.set_ylim(*canvas.shared_limits(bottom - room, top + room, upright=True))
     edges = np.concatenate([[0.0], np.cumsum(size)])
     steps = np.append(rate, rate[-1])
     ax.fill_between(edges, steps, step="post", color=BLUE, alpha=0.28, linewidth=0, zorder=2)
     ax.plot(edges, steps, drawstyle="steps-post", color=BLUE, linewidth=1.6, zorder=3, gid="rates")
     if len(limits):
-        low, high = np.clip([limits[1][0], limits[2][0]], *ax.get_ylim())  # what has no limit ends with the picture
+        low, high = np.clip(
+            [limits[1][0], limits[2][0]], *ax.get_ylim()
+        )  # what has no limit ends with the picture
         ax.axhspan(low, high, color=canvas.ink, alpha=0.12, linewidth=0, zorder=1, gid="interval")
-        ax.axhline(limits[0][0], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), zorder=4, gid="estimate")
+        ax.axhline(
+            limits[0][0], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), zorder=4, gid="estimate"
+        )
     largest = int(np.argmax(size))
     uneven = size.max() > size.min()
     if uneven:
         start, stop = edges[largest : largest + 2]
-        ax.fill_between(
-            [start, stop], [rate[largest]] * 2, facecolor="none", edgecolor=VERMILLION, hatch="////", linewidth=0, zorder=2.6,
-            gid="largest",
-        )  # fmt: skip
-        ax.plot([start, stop], [rate[largest]] * 2, color=VERMILLION, linewidth=3.5, solid_capstyle="butt", zorder=5)
+        hatched: dict[str, Any] = {
+            "facecolor": "none",
+            "edgecolor": VERMILLION,
+            "hatch": "////",
+            "linewidth": 0,
+        }
+        ax.fill_between([start, stop], [rate[largest]] * 2, **hatched, zorder=2.6, gid="largest")
+        ax.plot(
+            [start, stop],
+            [rate[largest]] * 2,
+            color=VERMILLION,
+            linewidth=3.5,
+            solid_capstyle="butt",
+            zorder=5,
+        )
     ax.set_xlim(0, edges[-1])
     ax.spines[["top", "right"]].set_visible(False)
     handles = _handles(canvas, rows, names, across, rate, size, largest if uneven else None, percent=is_rate)
@@ -140,42 +140,29 @@ def clusters(
         em = float(ax.xaxis.label.get_fontsize()) / 72
         width = em * min(max(50, 1.7 * len(size) + 10), 80)
         lines = sum(1.5 + 1.2 * (len(str(handle.get_label())) // LEGEND) for handle in handles)
-        set_size(canvas, width, em * (24 + lines + 0.7 * max(map(len, labels))))
+        canvas.set_size(width, em * (24 + lines + 0.7 * max(map(len, labels))))
     _name(canvas, labels, edges)
     if _points(canvas, size).min() > _BORDERED:
-        ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5)
-    if is_rate:
-        set_percent(ax.yaxis, " %")
-    else:
-        set_plain(ax.yaxis)
+        ax.vlines(
+            edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5
+        )
+    canvas.set_units("y", percent=is_rate)
     ax.set_ylabel("rate" if is_rate else "mean score")
-    set_below(canvas, _told(rows, size))
-    set_legend(canvas, handles)
-    set_title(canvas, title)
-    return ax
-
-
-def of_sample(sample: Sample) -> pd.DataFrame:
-    """The clusters of one group as the frame that `clusters` draws."""
-    t = sample.totals
-    names = pd.Series([sample.cluster_label(int(code)) for code in t.cluster], dtype=object)
-    # Weights have any scale; here they add up to the scores.
-    weight = {"weight": t.m * (t.n.sum() / t.m.sum())} if t.weighted else {}
-    name = str(sample.cluster)
-    if name in (*NEEDED, "weight"):  # as a column of its own; words leave the blank out
-        name += " "
-    return pd.DataFrame({name: names, "estimate": t.s / t.m, "n": t.n, **weight})
+    return canvas.write(handles, below=_told(rows, size))
 
 
 def _names(rows: Rows) -> list[str]:
     """The clusters' names; of one column, which the axis names, the values alone."""
-    return rows.texts(rows.keys[0]) if len(rows.keys) == 1 else [label.replace("\n", " ") for label in rows.labels]
+    return (
+        rows.texts(rows.keys[0])
+        if len(rows.keys) == 1
+        else [label.replace("\n", " ") for label in rows.labels]
+    )
 
 
 def _points(canvas: Canvas, size: np.ndarray) -> np.ndarray:
     """Widths on paper, or a little less, since the layout is not known yet."""
-    inches = canvas.ax.get_window_extent().width / canvas.ax.get_figure().dpi  # type: ignore[union-attr]
-    return np.asarray(0.95 * 72 * inches * size / size.sum())
+    return np.asarray(0.95 * canvas.width * size / size.sum())
 
 
 def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
@@ -218,7 +205,8 @@ def _handles(
         what = "weight" if "weight" in rows.frame else "scores"
         alike = int((size == size[largest]).sum()) - 1
         told = (
-            f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of the {what}, "
+            f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of "
+            f"the {what}, "
             f"{'rate' if percent else 'mean'} {_words.number(float(rate[largest]), percent=percent)}{unit}"
             + (f", and {alike:,} more as large" if alike else "")
         )
@@ -230,8 +218,9 @@ def _told(rows: Rows, size: np.ndarray) -> str:
     """What lies along the axis."""
     scores = _words.counts(np.array([rows.numbers("n").sum()]))[0]
     of = f" of {words(rows.keys[0])}" if len(rows.keys) == 1 else ""
-    weighted = "weight" in rows.frame
-    same = f", {_words.counts(size[:1])[0]} each" if not weighted and size.max() == size.min() else (
-        f", each as wide as its {'weight' if weighted else 'scores'}"
-    )  # fmt: skip
-    return f"{scores} scores in {len(size):,} clusters{of}{same}"
+    wide = "each as wide as its scores"
+    if "weight" in rows.frame:
+        wide = "each as wide as its weight"
+    elif size.max() == size.min():
+        wide = f"{_words.counts(size[:1])[0]} each"
+    return f"{scores} scores in {len(size):,} clusters{of}, {wide}"

@@ -1,10 +1,10 @@
-"""A result as the rows of a picture: which columns it needs, what each row is called, in which order they stand."""
+"""A result as the rows of a picture: the columns that it needs, the names of rows, and their order."""
 
 from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,8 @@ import xarray as xr
 
 from evalci_accessor.exceptions import AmbiguousNameError, ColumnNotFoundError, MethodError, ScoreTypeError, examples, plain
 from evalci_accessor.options import Labels
+from evalci_accessor.plot import _words
+from evalci_accessor.plot._canvas import Note
 
 Result: TypeAlias = pd.DataFrame | xr.Dataset
 
@@ -53,6 +55,15 @@ class Rows:
             return np.full(len(self.frame), np.nan)
         return numbers(self.frame, name)
 
+    def counted(self, *shown: tuple[str, str]) -> list[Note]:
+        """Columns of the margin with whole numbers; no clusters where items stand for themselves."""
+        clustered = any(clusterings(self.frame) or ["yes"])
+        return [
+            Note(heading=heading, texts=_words.counts(self.numbers(name)))
+            for name, heading in shown
+            if name in self.frame and (name != "n_clusters" or clustered)
+        ]
+
     def texts(self, name: Hashable) -> list[str]:
         """A column as text; empty if the result lacks it."""
         return [words(value) for value in self.frame[name]] if name in self.frame else []
@@ -64,7 +75,7 @@ class Rows:
 
 
 def tidy(result: Any, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
-    """The result as a frame with its keys first, and their names; ``asked`` is the function, ``source`` what gives such results."""
+    """The result with its keys first, and their names; ``asked`` draws it, ``source`` gives such results."""
     if isinstance(result, xr.Dataset):
         frame, keys = _from_dataset(result, needed, asked, source)
     elif isinstance(result, pd.DataFrame):
@@ -124,7 +135,8 @@ def chosen_keys(frame: pd.DataFrame, keys: list[Hashable], label: Labels | None)
 def _refuse_unknown(frame: pd.DataFrame, option: str, name: Hashable) -> None:
     if name not in frame.columns:
         raise ColumnNotFoundError(
-            f"{option}={name!r} is not a column of the result, which has {examples(map(repr, frame.columns), 30)}."
+            f"{option}={name!r} is not a column of the result, which has "
+            f"{examples(map(repr, frame.columns), 30)}."
         )
 
 
@@ -135,7 +147,8 @@ def numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
     except (TypeError, ValueError) as error:
         shown = examples(repr(plain(value)) for value in frame[name])
         raise ScoreTypeError(
-            f"The column {name!r} of the result holds no numbers: {shown}. A picture is drawn from the result as the method gave "
+            f"The column {name!r} of the result holds no numbers: {shown}. A picture is drawn from the "
+            "result as the method gave "
             "it, before it is put into words."
         ) from error
 
@@ -147,13 +160,20 @@ def words(value: Any) -> str:
     return " ".join(str(plain(value)).split())
 
 
+def distinct(frame: pd.DataFrame, columns: Sequence[Hashable]) -> list[Hashable]:
+    """Those of the columns that hold more than one value."""
+    return [name for name in columns if name in frame and frame[name].map(words).nunique() > 1]
+
+
 def clusterings(frame: pd.DataFrame) -> list[str]:
-    """What the items of each row share, empty where they stand for themselves, which files give back as missing."""
-    return ["" if pd.isna(value) else words(value) for value in frame["cluster"]] if "cluster" in frame else []
+    """What the items of each row share; empty, or missing after a file, where they stand for themselves."""
+    return (
+        ["" if pd.isna(value) else words(value) for value in frame["cluster"]] if "cluster" in frame else []
+    )
 
 
 def broken(text: str) -> str:
-    """A long label in several lines, of which a pair's second system begins one; the minus ends the line before it."""
+    """A long label in several lines; a pair's second system begins one, after the minus on the last."""
     if len(text) <= LINE:
         return text
     systems = ["\n".join(textwrap.wrap(part, LINE + 2)) for part in text.split(MINUS, 1)]
@@ -199,13 +219,18 @@ def called(frame: pd.DataFrame, keys: list[Hashable]) -> list[str]:
     return joined
 
 
-def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
+def _from_frame(
+    result: pd.DataFrame, needed: Sequence[str], asked: str, source: str
+) -> tuple[pd.DataFrame, list[Hashable]]:
     if isinstance(result.columns, pd.MultiIndex):
         raise AmbiguousNameError(
-            f"{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result as the method "
+            f"{asked} was given a frame with columns in {result.columns.nlevels} levels; it takes a result "
+            "as the method "
             "gave it."
         )
-    if result.index.names == [None] and result.index.dtype.kind not in "iu":  # names whose own name was taken away
+    if (
+        result.index.names == [None] and result.index.dtype.kind not in "iu"
+    ):  # names whose own name was taken away
         result = result.rename_axis(_UNNAMED)
     levels = [level for level in result.index.names if level is not None]
     if levels:
@@ -214,7 +239,9 @@ def _from_frame(result: pd.DataFrame, needed: Sequence[str], asked: str, source:
     return result.reset_index(drop=True), _before(list(result.columns), needed)
 
 
-def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source: str) -> tuple[pd.DataFrame, list[Hashable]]:
+def _from_dataset(
+    result: xr.Dataset, needed: Sequence[str], asked: str, source: str
+) -> tuple[pd.DataFrame, list[Hashable]]:
     refuse_lacking(list(result.data_vars), needed, asked, source)
     dims = list(result[needed[0]].dims)
     pairs = (
@@ -223,7 +250,9 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
         else []
     )
     own = [name for name in result.coords if name in (*dims, *pairs)]
-    kept = result.reset_coords([name for name in result.coords if name not in own and name not in result.indexes])
+    kept = result.reset_coords(
+        [name for name in result.coords if name not in own and name not in result.indexes]
+    )
     if not dims:
         return pd.DataFrame({name: [kept[name].item()] for name in [*pairs, *kept.data_vars]}), pairs
     frame = kept.to_dataframe(dim_order=dims)
@@ -231,17 +260,10 @@ def _from_dataset(result: xr.Dataset, needed: Sequence[str], asked: str, source:
         name for name in frame.index.names if name in frame
     ]  # older xarray has the levels of stacked dims as columns too
     frame = frame.drop(columns=twice).reset_index()
-    levels = [name for dim in dims if dim in own for name in result.indexes[dim].names]  # several of dims that were stacked
+    levels = [
+        name for dim in dims if dim in own for name in result.indexes[dim].names
+    ]  # several of dims that were stacked
     keys = [*levels, *(name for name in pairs if name not in dims)]
-    if len(pairs) == 2:  # a square has cells of each system with itself
-        frame = frame[frame[pairs[0]] != frame[pairs[1]]]
-    if pairs and set(pairs) <= set(dims):  # a square has every pair twice, and may have empty cells
-        first, second = pairs
-        ends = pd.Series([frozenset(pair) for pair in zip(frame[first], frame[second], strict=True)], index=frame.index)
-        others = [frame[key] for key in keys if key not in pairs]
-        frame = frame[frame[needed[0]].notna()]
-        marks = pd.DataFrame(dict(enumerate([ends, *others]))).loc[frame.index]
-        frame = frame[~marks.duplicated()]
     return frame[[*keys, *(name for name in frame.columns if name not in keys)]].reset_index(drop=True), keys
 
 
@@ -261,9 +283,48 @@ def refuse_lacking(columns: list[Hashable], needed: Sequence[str], asked: str, s
         )
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
-        raise AmbiguousNameError(f"{asked} was given a result with {columns.count(twice[0])} columns {twice[0]!r}.")
+        raise AmbiguousNameError(
+            f"{asked} was given a result with {columns.count(twice[0])} columns {twice[0]!r}."
+        )
 
 
 def _listing(names: Sequence[Any]) -> str:
     listed = [repr(name) for name in names]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def beside(rows: Rows, result: Result, naive: Result, source: str) -> pd.DataFrame:
+    """The rows of the naive result that are drawn, in the order of those above them."""
+    own = tidy(result, RATE, "plot.forest", source)[1]
+    frame, keys = tidy(naive, RATE, "plot.forest", source)
+    if set(own) != set(keys):
+        raise MethodError(
+            f"naive= must be a result with the same keys. Those drawn have {own or 'none'}, and the naive "
+            f"ones {keys or 'none'}."
+        )
+    spell = words if len({*_key(frame, own, words)}) == len(frame) else _exact  # 1 and "1" print alike
+    at: dict[tuple[str, ...], int] = {}
+    for i, key in enumerate(_key(frame, own, spell)):
+        if key in at:
+            raise MethodError(
+                f"naive= has two rows for {', '.join(map(repr, key)) or 'all'}; it must have one row a key."
+            )
+        at[key] = i
+    wanted = _key(rows.frame, own, spell)
+    lacking = [key for key in wanted if key not in at]
+    if lacking:
+        first = ", ".join(map(repr, lacking[0])) or "all"
+        raise MethodError(
+            f"naive= has no row for {len(lacking)} of {len(wanted)} keys, such as {first}; it must be of the "
+            "same scores."
+        )
+    return frame.iloc[[at[key] for key in wanted]]
+
+
+def _exact(value: Any) -> str:
+    return repr(plain(value))
+
+
+def _key(frame: pd.DataFrame, keys: list[Hashable], spell: Callable[[Any], str]) -> list[tuple[str, ...]]:
+    columns = [[spell(value) for value in frame[key]] for key in keys]
+    return list(zip(*columns, strict=True)) if columns else [()] * len(frame)

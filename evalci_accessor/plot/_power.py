@@ -1,4 +1,4 @@
-"""What a design would reach: half-width, power or smallest difference against clusters or items, a line a design."""
+"""What a design would reach: half-width, power or smallest difference, a line a design."""
 
 from __future__ import annotations
 
@@ -11,33 +11,10 @@ import pandas as pd
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Labels, PlanAxis
-from evalci_accessor.plot import _words
-from evalci_accessor.plot._canvas import (
-    Canvas,
-    Look,
-    check_look,
-    open_canvas,
-    set_below,
-    set_legend,
-    set_percent,
-    set_plain,
-    set_title,
-    widen,
-)
-from evalci_accessor.plot._curves import BAND, Curve, distinct, dress, frame_curves, opacity, set_counts, split
-from evalci_accessor.plot._frame import (
-    Result,
-    called,
-    chosen_keys,
-    clusterings,
-    folded,
-    named,
-    numbers,
-    refuse_lacking,
-    tidy,
-    words,
-)
-from evalci_accessor.plot._intervals import in_unit
+from evalci_accessor.plot import _frame, _words
+from evalci_accessor.plot._canvas import Canvas, Look
+from evalci_accessor.plot._frame import Result, called, clusterings, distinct, named, numbers, words
+from evalci_accessor.plot._pass_at_k import BAND, Curve, dress, frame_curves, opacity, set_counts, split
 from evalci_accessor.stats import PowerPlan, WidthPlan
 from evalci_accessor.stats.validate import check_option
 
@@ -72,18 +49,20 @@ def power(
     Parameters
     ----------
     result : DataFrame, Dataset, WidthPlan or PowerPlan
-        What the accessors' `half_width`, `power` or `mde` gave, as it is or concatenated; or what `stats.half_width` and
-        `stats.power` gave.
+        What the accessors' `half_width`, `power` or `mde` gave, as it is or concatenated; or what
+        `stats.half_width` and `stats.power` gave.
     x : {"n_clusters", "n_items", "items_per_cluster", "n_samples"}, optional
-        What lies along the axis; by default the first of clusters, items in each and samples of each item of which the result
-        has several. The others, and keys and goals of which there are several, make a line each.
+        What lies along the axis; by default the first of clusters, items in each and samples of each item of
+        which the result has several. The others, and keys and goals of which there are several, make a line
+        each.
     goal : float, "auto" or None
         Where a line is drawn across; ``"auto"`` is .8 for a power, and none otherwise.
     label : label or list of labels, optional
-        The columns of keys that name the lines; by default those before the result's own, and the index levels or dims.
+        The columns of keys that name the lines; by default those before the result's own, and the index
+        levels or dims.
     percent : bool, optional
-        Whether half-widths and differences are those of rates, written in percentage points; by default if all lie in [0, 1]. A
-        power is in per cent.
+        Whether half-widths and differences are those of rates, written in percentage points; by default if
+        all lie in [0, 1]. A power is in per cent.
     title, figsize, ax
         As in `forest`.
 
@@ -95,16 +74,16 @@ def power(
     Raises
     ------
     MethodError
-        More than six lines, which could not be told apart; an ``x`` that is none of these; a ``goal`` beyond the scale.
+        More than six lines, which could not be told apart; an ``x`` that is none of these; a ``goal`` beyond
+        the scale.
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes
-    -----
-    Nothing is computed but the mean size of the clusters of a `WidthPlan` or `PowerPlan`, items over clusters. The band ends at
-    the result's ``_low`` and ``_high``: from a pilot what the limits of its ICC give; of `stats.half_width` half-widths that one
-    sample in twenty stays below or exceeds. The dotted line is what items without number would reach in as many clusters, where
-    that is the same for all lines but for the last per cent.
+    Notes ----- Nothing is computed but the mean size of the clusters of a `WidthPlan` or `PowerPlan`, items
+    over clusters. The band ends at the result's ``_low`` and ``_high``: from a pilot what the limits of its
+    ICC give; of `stats.half_width` half-widths that one sample in twenty stays below or exceeds. The dotted
+    line is what items without number would reach in as many clusters, where that is the same for all lines
+    but for the last per cent.
 
     Examples
     --------
@@ -116,25 +95,32 @@ def power(
     ('clusters of doc_id', 'half-width, points')
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    check_look(look)
     kind, frame, keys = _read(result, label)
     along = _along(frame, x)
     lines = _lines(frame, keys, kind, along)
-    values = [numbers(frame, name) for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_limit") if name in frame]
+    values = [
+        numbers(frame, name)
+        for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_limit")
+        if name in frame
+    ]
     is_rate = kind == "power" or _of_rates(frame, values) if percent is None else percent
     if isinstance(goal, str):
         check_option(goal, Literal["auto"], "goal")
     across = (_POWER if kind == "power" else None) if isinstance(goal, str) else goal
     if across is not None and not 0 <= across <= (1 if kind == "power" else np.finfo(np.float64).max):
-        wanted = "a power is from 0 to 1, as .8" if kind == "power" else f"a {kind.replace('_', '-')} is 0 or more"
-        raise MethodError(f"goal={goal!r} is beyond what can be reached: {wanted}, in the units of the result.")
-    canvas = open_canvas(look)
+        wanted = (
+            "a power is from 0 to 1, as .8" if kind == "power" else f"a {kind.replace('_', '-')} is 0 or more"
+        )
+        raise MethodError(
+            f"goal={goal!r} is beyond what can be reached: {wanted}, in the units of the result."
+        )
+    canvas = look.open()
     ax, curves = canvas.ax, dress(lines, canvas)
     limit = _shared_limit(curves, kind, along)
     handles = _handles(canvas, curves, kind, across, limited=limit is not None, percent=is_rate)
     frame_curves(canvas, len(handles) + 1)
     at = np.unique(numbers(frame, along))
-    ax.set_xlim(*widen(ax, [at]))
+    ax.set_xlim(*canvas.widen([at]))
     ax.set_ylim(*_height(canvas, values, kind, across))
     for curve in curves:
         limits = _band(curve, kind)
@@ -147,15 +133,9 @@ def power(
     if across is not None:
         ax.axhline(across, color=canvas.ink, **_GOAL, zorder=1.8, gid="goal")
     set_counts(canvas, at)
-    if is_rate:
-        set_percent(ax.yaxis, " %" if kind == "power" else "")
-    else:
-        set_plain(ax.yaxis)
+    canvas.set_units("y", percent=is_rate, unit=" %" if kind == "power" else "")
     ax.set_ylabel(_height_label(frame, kind, percent=is_rate))
-    set_below(canvas, _axis_label(frame, along))
-    set_legend(canvas, handles, _common(frame, kind, keys) or None)
-    set_title(canvas, title)
-    return ax
+    return canvas.write(handles, below=_axis_label(frame, along), legend=_common(frame, kind, keys) or None)
 
 
 def _read(result: Any, label: Labels | None) -> tuple[str, pd.DataFrame, list[Hashable]]:
@@ -164,15 +144,18 @@ def _read(result: Any, label: Labels | None) -> tuple[str, pd.DataFrame, list[Ha
         result = _of_plan(result)
     held = [str(name) for name in getattr(result, "data_vars", getattr(result, "columns", ()))]
     kind = next((kind for kind in KINDS if kind in held), "half_width")
-    frame, keys = tidy(result, (kind,), "plot.power", SOURCE)
-    refuse_lacking(list(frame.columns), (kind, "n_clusters"), "plot.power", SOURCE)
+    frame, keys = _frame.tidy(result, (kind,), "plot.power", SOURCE)
+    _frame.refuse_lacking(list(frame.columns), (kind, "n_clusters"), "plot.power", SOURCE)
     if "n_clusters_low" in frame:
         raise MethodError(
-            "plot.power draws what designs reach, and this is a result of required_clusters, which has one design a goal. Pass its "
+            "plot.power draws what designs reach, and this is a result of required_clusters, which has one "
+            "design a goal. Pass its "
             "n_clusters, n_clusters_low and n_clusters_high to half_width or power, and draw that."
         )
     own = {*KINDS, *_DESIGN, *_GOALS, "n_items", "method"}
-    return kind, *folded(frame, chosen_keys(frame, [key for key in keys if key not in own], label))
+    return kind, *_frame.folded(
+        frame, _frame.chosen_keys(frame, [key for key in keys if key not in own], label)
+    )
 
 
 def _of_plan(plan: WidthPlan | PowerPlan) -> pd.DataFrame:
@@ -187,11 +170,13 @@ def _along(frame: pd.DataFrame, x: PlanAxis | None) -> str:
     if x is None:
         return str(next(iter(distinct(frame, _DESIGN)), "n_clusters"))
     check_option(x, PlanAxis, "x")
-    refuse_lacking(list(frame.columns), (x,), f"plot.power with x={x!r}", SOURCE)
+    _frame.refuse_lacking(list(frame.columns), (x,), f"plot.power with x={x!r}", SOURCE)
     return x
 
 
-def _lines(frame: pd.DataFrame, keys: list[Hashable], kind: str, along: str) -> list[tuple[str, pd.DataFrame]]:
+def _lines(
+    frame: pd.DataFrame, keys: list[Hashable], kind: str, along: str
+) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each line with its name: its keys, its design and its goals, as far as lines differ."""
     design = [name for name in _DESIGN if name != along and not (along == "n_items" and name == "n_clusters")]
     several: list[Hashable] = distinct(frame, keys)
@@ -213,13 +198,13 @@ def _lines(frame: pd.DataFrame, keys: list[Hashable], kind: str, along: str) -> 
 
 
 def _answers(frame: pd.DataFrame) -> set[str]:
-    """What a result of mde answers, which is no goal: the difference, or the margin of a claim against one."""
+    """What a result of mde answers, and no goal: the difference, or the margin of a claim against one."""
     claims = {words(value) for value in frame["claim"]} if "claim" in frame else {"superiority"}
     return {"difference" if claim == "superiority" else "margin" for claim in claims} | {"mde"}
 
 
 def _design_words(frame: pd.DataFrame, firsts: pd.DataFrame, name: str) -> list[str]:
-    """What a part of the design is called on each line; of items that stand for themselves there is one to a cluster."""
+    """What a part of the design is called on each line; an item that stands for itself is its own cluster."""
     if name not in frame or (name == "items_per_cluster" and not _clustered(frame)):
         return [""] * len(firsts)
     values = numbers(firsts, name)
@@ -239,15 +224,17 @@ def _clustered(frame: pd.DataFrame) -> bool:
 
 
 def _of_rates(frame: pd.DataFrame, values: list[np.ndarray]) -> bool:
-    """Whether the scores are rates: all within [0, 1], and a pilot's mean is known, as that of wider scores is not."""
+    """Whether the scores are rates: all in [0, 1], and the pilot's mean known, as that of others is not."""
     wider = "estimate" in frame and np.isnan(numbers(frame, "estimate")).all()
-    return in_unit(*values) and not wider
+    return _words.in_unit(*values) and not wider
 
 
 def _band(curve: Curve, kind: str) -> tuple[np.ndarray, np.ndarray] | None:
     """The limits of a line; nothing where they say no more than the line."""
     low, high = curve.numbers(f"{kind}_low"), curve.numbers(f"{kind}_high")
-    same = np.isnan(low).all() or all(np.array_equal(each, curve.numbers(kind), equal_nan=True) for each in (low, high))
+    same = np.isnan(low).all() or all(
+        np.array_equal(each, curve.numbers(kind), equal_nan=True) for each in (low, high)
+    )
     return None if same else (low, high)
 
 
@@ -261,7 +248,7 @@ def _shared_limit(curves: list[Curve], kind: str, along: str) -> tuple[np.ndarra
 
 
 def _height(canvas: Canvas, values: list[np.ndarray], kind: str, across: float | None) -> tuple[float, float]:
-    low, high = widen(canvas.ax, values, held=(0.0, *([] if across is None else [across])), upright=True)
+    low, high = canvas.widen(values, held=(0.0, *([] if across is None else [across])), upright=True)
     return (min(low, -0.02), max(high, 1.02)) if kind == "power" else (0.0, high)
 
 
@@ -274,17 +261,22 @@ def _handles(
 
     face = canvas.ax.get_facecolor()
     handles: list[Line2D | Patch] = [
-        Line2D([], [], **curve.line, markeredgecolor=face, label=curve.name or kind.replace("_", "-")) for curve in curves
+        Line2D([], [], **curve.line, markeredgecolor=face, label=curve.name or kind.replace("_", "-"))
+        for curve in curves
     ]
     if any(_band(curve, kind) is not None for curve in curves):
         color = canvas.ink if len(curves) > 1 else curves[0].color
-        handles.append(Patch(facecolor=(color, BAND), edgecolor=color, linewidth=0.7, label=_band_words(curves)))
+        handles.append(
+            Patch(facecolor=(color, BAND), edgecolor=color, linewidth=0.7, label=_band_words(curves))
+        )
     if limited:
         handles.append(Line2D([], [], color=canvas.ink, **_LIMIT, label="with items without number"))
     if across is not None:
         unit = "" if not percent else " %" if kind == "power" else " points"
         handles.append(
-            Line2D([], [], color=canvas.ink, **_GOAL, label=f"goal: {(100 if percent else 1) * across:.4g}{unit}")
+            Line2D(
+                [], [], color=canvas.ink, **_GOAL, label=f"goal: {(100 if percent else 1) * across:.4g}{unit}"
+            )
         )
     return handles
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+BETWEEN = " + "  # the names of crossed clusterings
+
 
 def interval(point: float, low: float, high: float, *, percent: bool, signed: bool = False) -> str:
     """An estimate and its limits, as "73.9 [65.7, 81.1]"."""
@@ -37,7 +39,10 @@ def counts(values: np.ndarray) -> list[str]:
 
 def pvalues(values: np.ndarray) -> list[str]:
     """P-values as ".034", and "< .001"."""
-    return ["?" if math.isnan(v) else "< .001" if v < 0.001 else f"{v:.3f}".removeprefix("0") for v in values.tolist()]
+    return [
+        "?" if math.isnan(v) else "< .001" if v < 0.001 else f"{v:.3f}".removeprefix("0")
+        for v in values.tolist()
+    ]
 
 
 def few(names: Sequence[Any], limit: int = 3) -> str:
@@ -47,7 +52,7 @@ def few(names: Sequence[Any], limit: int = 3) -> str:
 
 
 def levels(texts: Sequence[str]) -> str:
-    """The confidence levels of rows before a word, as "80 % or 95 % "; nothing where any is not known, or many are."""
+    """The confidence levels of rows before a word, as "80 % or 95 % "; nothing if unknown or many."""
     found = [level(text).strip() for text in sorted(set(texts))]
     return f"{' or '.join(found)} " if 0 < len(found) < 4 and all(found) else ""
 
@@ -58,3 +63,16 @@ def level(text: str) -> str:
         return f"{100 * float(text):.4g} % "
     except ValueError:
         return ""
+
+
+def in_unit(*values: np.ndarray, low: float = 0.0) -> bool:
+    """Whether all numbers lie between ``low`` and 1, as rates and their differences do."""
+    every = np.concatenate(values)
+    every = every[~np.isnan(every)]
+    return bool(every.size and (every >= low).all() and (every <= 1).all())
+
+
+def span(low: np.ndarray, high: np.ndarray) -> str:
+    """Counts as one number or as a range."""
+    ends = counts(np.array([np.nanmin(low), np.nanmax(high)]))
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]}\N{EN DASH}{ends[1]}"

@@ -38,7 +38,7 @@ from evalci_accessor.read.dims import (
 from evalci_accessor.read.ids import Codes, by_appearance, encode, encode_ids, item_key, join_key
 from evalci_accessor.read.items import Items, gather
 from evalci_accessor.read.matched import Grid, Matched, assemble, find_sentinel, match
-from evalci_accessor.read.names import choose_pairs, taking_part
+from evalci_accessor.read.names import check_clusterings, choose_pairs, taking_part
 from evalci_accessor.read.pooled import ids_or_settings
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples
 from evalci_accessor.read.samples import Clustering, Sample, Scores
@@ -408,8 +408,8 @@ class CubeWriter(Writer[xr.Dataset]):
             if sizes and value.ndim == 1:
                 return list(coords)[-1], value
             if value.size < size and sizes and value.shape[-1] == 1:
-                return (*self.kept, *list(coords)[:-1]), value.reshape(*self.shape, *sizes[:-1])
-            return (*self.kept, *coords), value.reshape(*self.shape, *sizes)
+                return (*self.kept, *list(coords)[:-1]), value.reshape((*self.shape, *sizes[:-1]))
+            return (*self.kept, *coords), value.reshape((*self.shape, *sizes))
 
         answer = self.score.coords.to_dataset()[self._coords]
         answer = answer.assign_coords({name: (dim, labels) for dim, one in coords.items() for name, labels in one.items()})
@@ -444,6 +444,10 @@ class CubeReader(Reader[Any]):
     def _weights(self, roles: Roles) -> Named | None:
         return None if roles.weights is None else find(self.data, roles.weights, "weights")
 
+    def _plain(self, roles: Roles) -> Cells:
+        """The cells of scores that stand for themselves; a clustering only says which dims are reduced."""
+        return self._cells(roles, clusterings_of(self.data, roles.cluster, roles.score) or None)
+
     def _cells(self, roles: Roles, clusters: list[Named] | None) -> Cells:
         """The cells, with the dims of the clusters before the other dims that are reduced."""
         score = score_of(self.data, roles.score)
@@ -455,19 +459,21 @@ class CubeReader(Reader[Any]):
 
     def scores(self, roles: Roles) -> Read[Sample, Any]:
         """Scores that stand for themselves; weighted ones each in a cluster of their own."""
-        cells = self._cells(roles, None)
+        cells = self._plain(roles)
         sample = cells.summed(None if roles.weights is None else cells.each())
         return Read(found=sample, write=self._write(cells.score, cells.kept))
 
     def each(self, roles: Roles) -> Read[Sample, Any]:
         """Scores, each in a cluster of its own."""
-        cells = self._cells(roles, None)
+        cells = self._plain(roles)
         sample = dataclasses.replace(cells.summed(cells.each()), alone=True)
         return Read(found=sample, write=self._write(cells.score, cells.kept))
 
     def clustered(self, roles: Roles) -> Read[Sample, Any]:
         """Scores in clusters."""
         clusters = clusterings_of(self.data, roles.cluster, roles.score)
+        if not clusters:
+            check_clusterings([], roles.score, [])
         cells = self._cells(roles, clusters)
         sample = cells.added_up([cells.clustering(one) for one in clusters])
         return Read(found=sample, write=self._write(cells.score, cells.kept))

@@ -455,6 +455,8 @@ class FrameReader(Reader[pd.DataFrame]):
         """Scores in clusters."""
         roles = self._own(roles)
         scores, columns = self._scores(roles), self._clusterings(roles)
+        if not columns:
+            check_clusterings([], roles.score, [])
         _refuse_keys(columns, scores.keys)
         sample = scores.added_up([scores.clustering(column) for column in columns])
         return Read(found=sample, write=FrameWriter(values=scores.keys.values, n_groups=scores.keys.n_groups))

@@ -72,7 +72,9 @@ class FrameWriter(Writer[pd.DataFrame]):
                 if name not in columns:
                     out[name] = as_series(labels).iloc[place].reset_index(drop=True)
         for name, value in columns.items():
-            if not isinstance(value, np.ndarray) or not value.ndim:
+            if isinstance(value, np.ndarray) and not value.ndim:
+                value = np.full(size, value)
+            if not isinstance(value, np.ndarray):
                 out[name] = np.full(size, value) if isinstance(value, float) else [value] * size
             elif sizes and value.ndim == 1:
                 out[name] = np.tile(value, size // max(len(value), 1))

@@ -6,15 +6,11 @@ import dataclasses
 import platform
 from collections.abc import Callable, Hashable, Mapping
 from importlib.metadata import version
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
-
-from evalci_accessor.read.names import BETWEEN
-from evalci_accessor.options import ReportOptions, Wording
-from evalci_accessor.read.items import Items
 from evalci_accessor.exceptions import (
     EvalCIWarning,
     MethodError,
@@ -24,16 +20,35 @@ from evalci_accessor.exceptions import (
     held,
     plain,
 )
-from evalci_accessor.plot._intervals import in_unit
-from evalci_accessor.report import _sources
-from evalci_accessor.report._cells import Speech, check_nouns
-from evalci_accessor.report._gaps import gaps
-from evalci_accessor.report._report import DIFFERENCES, SCORES, Finding, Method, Report, pair_keys
-from evalci_accessor.stats.validate import FloatArray
+from evalci_accessor.options import ReportOptions, Wording
+from evalci_accessor.plot._words import BETWEEN, in_unit
+from evalci_accessor.report._content import (
+    DIFFERENCES,
+    SCORES,
+    Finding,
+    Method,
+    Speech,
+    check_nouns,
+    gaps,
+    pair_keys,
+)
+from evalci_accessor.report._report import Report
+from evalci_accessor.stats import methods
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 T = TypeVar("T")
 _PACKAGES = ("evalci-accessor", "numpy", "pandas", "scipy", "xarray")
 _LIMITS = ("estimate", "ci_low", "ci_high")
+
+
+class Sampled(NamedTuple):
+    """Items: the group and the number of samples of each, and that number beside each score."""
+
+    groups: IntArray
+    n: IntArray
+    per_entry: IntArray
+    n_groups: int
+    pooled: str  # what there is to warn of where samples of several systems may be pooled
 
 
 class Findings:
@@ -50,20 +65,22 @@ class Findings:
             self._add(about, message, category)
         return answer
 
-    def of_items(self, read: Callable[[], tuple[T, Items]]) -> tuple[T, Counted]:
-        """The items and their samples, and what there is to say of them; `cluster_ci` says which scores are missing."""
+    def of_items(self, read: Callable[[], tuple[T, Sampled]]) -> tuple[T, Counted]:
+        """The items and their samples, and their warnings; `cluster_ci` says which scores are missing."""
         with held() as said:
-            answer, items = read()
+            answer, sampled = read()
         for message, category in said:
             if category is not MissingScoreWarning:
                 self._add("report", message, category)
-        if items.pooled:
-            self._add("report", items.pooled, PooledSamplesWarning)
-        return answer, _counted(items)
+        if sampled.pooled:
+            self._add("report", sampled.pooled, PooledSamplesWarning)
+        return answer, _counted(sampled)
 
     def _add(self, about: str, message: str, category: type[EvalCIWarning]) -> None:
         meaning = (category.__doc__ or "").strip()
-        self._found.setdefault(message, Finding(kind=category.__name__, meaning=meaning, message=message, about=about))
+        self._found.setdefault(
+            message, Finding(kind=category.__name__, meaning=meaning, message=message, about=about)
+        )
 
     @property
     def all(self) -> tuple[Finding, ...]:
@@ -80,31 +97,61 @@ class Counted:
     n_items : list of int
         Of each row of the rates.
     shares : ndarray of float, shape (entries,), or None
-        What makes items count alike: one by the samples that the item of a score has. None where all have as many.
+        What makes items count alike: one by the samples that the item of a score has. None where all have as
+        many.
     """
 
     n_items: list[int]
     shares: FloatArray | None
 
 
-def _counted(items: Items) -> Counted:
-    n_groups = items.naming.n_groups
-    n_items = np.bincount(items.groups, minlength=n_groups)
+def _counted(sampled: Sampled) -> Counted:
+    n_items = np.bincount(sampled.groups, minlength=sampled.n_groups)
+    n = sampled.n.astype(float)
     sums, squares = (
-        np.bincount(items.groups, weights=items.n.astype(float) ** power, minlength=n_groups) for power in (1, 2)
+        np.bincount(sampled.groups, weights=n**power, minlength=sampled.n_groups) for power in (1, 2)
     )
     even = bool((sums**2 == n_items * squares).all())
-    return Counted(n_items=n_items.tolist(), shares=None if even else 1.0 / np.maximum(items.per_entry, 1))
+    return Counted(n_items=n_items.tolist(), shares=None if even else 1.0 / np.maximum(sampled.per_entry, 1))
 
 
-def check(cluster: Any, factor: Any, pairs: Any, baseline: Any, options: ReportOptions, wording: Wording) -> None:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Parts:
+    """The answers of the methods that a report puts together.
+
+    Parameters
+    ----------
+    score : str
+    keys : list
+        The columns that name the systems.
+    rates, naive, clustering : DataFrame
+    comparison, beside : DataFrame or None
+        Comparisons, and those of independent items.
+    findings : Findings
+    counted : Counted or None
+        The items, where each may have several samples.
+    weights : str or None
+        Their name.
+    """
+
+    score: str
+    keys: list[Hashable]
+    rates: pd.DataFrame
+    naive: pd.DataFrame
+    clustering: pd.DataFrame
+    comparison: pd.DataFrame | None
+    beside: pd.DataFrame | None
+    findings: Findings
+    counted: Counted | None
+    weights: str | None
+
+
+def check(cluster: Any, options: ReportOptions, wording: Wording) -> None:
     """Refuse what does not go together, before anything is computed."""
     if cluster is None:
-        raise MethodError("cluster= is None: name what the items share, or their own id if they really share nothing.")
-    if factor is None:
-        refuse_without_factor(None, pairs, baseline, None)
-        if options.margin is not None or options.claim is not None:
-            raise MethodError("margin= and claim= belong to a comparison; name what tells the systems apart with factor=.")
+        raise MethodError(
+            "cluster= is None: name what the items share, or their own id if they really share nothing."
+        )
     if options.claim is not None and options.margin is None:
         raise MethodError(f"claim={options.claim!r} says what a margin is for; give it with margin=.")
     if wording.title is not None and not isinstance(wording.title, str):
@@ -113,38 +160,47 @@ def check(cluster: Any, factor: Any, pairs: Any, baseline: Any, options: ReportO
     gaps(wording.not_covered)
 
 
-def build(
-    score: str, keys: list[Hashable], rates: pd.DataFrame, naive: pd.DataFrame, clustering: pd.DataFrame,
-    comparison: pd.DataFrame | None, naive_comparison: pd.DataFrame | None, findings: Findings, counted: Counted | None, *,
-    options: ReportOptions, wording: Wording, weights: str | None,
-) -> Report:  # fmt: skip
-    """Put the answers together; ``weights`` is their name, ``counted`` the items where each may have several samples."""
+def build(parts: Parts, options: ReportOptions, wording: Wording) -> Report:
+    """Put the answers together."""
+    rates, naive, comparison, counted = parts.rates, parts.naive, parts.comparison, parts.counted
     if not rates["n"].sum():
-        raise ScoreError(f"There is nothing to report on: none of the rows holds a score in {score!r} that counts.")
+        raise ScoreError(
+            f"There is nothing to report on: none of the rows holds a score in {parts.score!r} that counts."
+        )
     limits = [frame[name].to_numpy(dtype=float) for frame in (rates, naive) for name in _LIMITS]
-    nouns = check_nouns(wording.nouns)
     percent = in_unit(*limits) if wording.percent is None else wording.percent
-    clusters = str(rates["cluster"].iloc[0])
-    beside = None if comparison is None or naive_comparison is None else _beside(comparison, naive_comparison)
-    n_items = None
+    beside = None if comparison is None or parts.beside is None else _beside(comparison, parts.beside)
+    n_items: list[int] | None = None
+    each: Literal["item", "sample"] | None = None
     if counted is not None:
         n_items = counted.n_items
     elif comparison is not None:  # each item has one score
         n_items = rates["n"].tolist()
-    each: Literal["item", "sample"] | None = (
-        None if n_items is None else "item" if n_items == rates["n"].tolist() else "sample"
-    )
+    if n_items is not None:
+        each = "item" if n_items == rates["n"].tolist() else "sample"
     return Report(
-        title=wording.title or f"{score}, clustered by {clusters}", score=score, keys=keys, rates=rates, naive=naive,
-        n_items=n_items, clustering=clustering, comparison=comparison, naive_comparison=beside, warnings=findings.all,
-        not_covered=gaps(wording.not_covered), methods=_methods(rates, naive, clustering, comparison, beside),
+        title=wording.title or f"{parts.score}, clustered by {rates['cluster'].iloc[0]}",
+        score=parts.score,
+        keys=parts.keys,
+        rates=rates,
+        naive=naive,
+        n_items=n_items,
+        clustering=parts.clustering,
+        comparison=comparison,
+        naive_comparison=beside,
+        warnings=parts.findings.all,
+        not_covered=gaps(wording.not_covered),
+        methods=_methods(parts, beside),
         versions=_versions(),
         settings={
-            "confidence_level": options.confidence_level, "n_resamples": options.n_resamples, "rng": _seed(options.rng),
-            "weights": weights, "items_count_alike": counted is not None and counted.shares is not None,
+            "confidence_level": options.confidence_level,
+            "n_resamples": options.n_resamples,
+            "rng": _seed(options.rng),
+            "weights": parts.weights,
+            "items_count_alike": counted is not None and counted.shares is not None,
         },
-        speech=Speech(percent=percent, nouns=nouns, each=each),
-    )  # fmt: skip
+        speech=Speech(percent=percent, nouns=check_nouns(wording.nouns), each=each),
+    )
 
 
 def _seed(rng: object) -> int | str | None:
@@ -165,23 +221,18 @@ def _mark(frame: pd.DataFrame, keys: list[Hashable], row: int) -> tuple[str, ...
     return tuple(repr(plain(frame[key].iloc[row])) for key in keys)
 
 
-def _methods(
-    rates: pd.DataFrame,
-    naive: pd.DataFrame,
-    clustering: pd.DataFrame,
-    comparison: pd.DataFrame | None,
-    beside: pd.DataFrame | None,
-) -> tuple[Method, ...]:
+def _methods(parts: Parts, beside: pd.DataFrame | None) -> tuple[Method, ...]:
     """What ran, as the columns of the answers tell."""
-    columns: list[tuple[str, pd.DataFrame | None, str, Mapping[str, _sources.About]]] = [
-        (SCORES, rates, "method", _sources.RATE),
-        ("Intervals for independent scores", naive, "method", _sources.NAIVE),
-        ("Clustering", clustering, "icc_method", _sources.ICC),
-        (DIFFERENCES, comparison, "method", _sources.DIFFERENCE),
-        (f"{DIFFERENCES} for independent items", beside, "method", _sources.NAIVE_DIFFERENCE),
-        ("p-values", comparison, "test", _sources.TEST),
-        ("Several comparisons", comparison, "correction", _sources.CORRECTION),
-        ("Verdict against the margin", comparison, "claim", _sources.VERDICT),
+    rates, comparison = parts.rates, parts.comparison
+    columns: list[tuple[str, pd.DataFrame | None, str, Mapping[str, methods.About]]] = [
+        (SCORES, rates, "method", methods.RATE),
+        ("Intervals for independent scores", parts.naive, "method", methods.NAIVE),
+        ("Clustering", parts.clustering, "icc_method", methods.ICC),
+        (DIFFERENCES, comparison, "method", methods.DIFFERENCE),
+        (f"{DIFFERENCES} for independent items", beside, "method", methods.NAIVE_DIFFERENCE),
+        ("p-values", comparison, "test", methods.TEST),
+        ("Several comparisons", comparison, "correction", methods.CORRECTION),
+        ("Verdict against the margin", comparison, "claim", methods.VERDICT),
     ]
     found = []
     for role, frame, column, texts in columns:
@@ -190,13 +241,17 @@ def _methods(
         for name in dict.fromkeys(frame[column].astype(str)):
             if name:
                 about = texts[name]
-                found.append(Method(role=role, name=name, text=about.text, sources=about.sources))
+                found.append(Method(role=role, name=name, text=about.sentence, sources=about.sources))
     if comparison is not None and "simultaneous_low" in comparison and len(comparison) > 1:
-        about = _sources.SIMULTANEOUS["sup_t"]
-        found.append(Method(role="Limits for all pairs together", name="sup_t", text=about.text, sources=about.sources))
+        about = methods.SIMULTANEOUS["sup_t"]
+        found.append(
+            Method(role="Limits for all pairs together", name="sup_t", text=about.sentence, sources=about.sources)
+        )
     if rates["cluster"].astype(str).str.contains(BETWEEN, regex=False).any():
-        about = _sources.CROSSED["crossed"]
-        found.append(Method(role="Crossed clusterings", name="crossed", text=about.text, sources=about.sources))
+        about = methods.CROSSED["crossed"]
+        found.append(
+            Method(role="Crossed clusterings", name="crossed", text=about.sentence, sources=about.sources)
+        )
     return tuple(found)
 
 

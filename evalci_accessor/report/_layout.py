@@ -8,13 +8,22 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
-from evalci_accessor.read.names import BETWEEN
 from evalci_accessor.plot import _words
-from evalci_accessor.report._cells import count, pvalue, ratio
-from evalci_accessor.report._report import Report
-from evalci_accessor.report._rows import N_ITEMS, Row, icc, pair_rows, rows, score_rows, verdict
-from evalci_accessor.report._sentence import correction, unlike, verdict_level, weighing
-from evalci_accessor.report._sources import Source
+from evalci_accessor.report._content import (
+    N_ITEMS,
+    Content,
+    Row,
+    count,
+    icc,
+    pair_rows,
+    pvalue,
+    ratio,
+    rows,
+    score_rows,
+    verdict,
+)
+from evalci_accessor.report._sentence import correction, sentence, unlike, verdict_level, weighing
+from evalci_accessor.stats.methods import Source
 
 Picture: TypeAlias = Literal["forest", "differences"]
 
@@ -73,18 +82,18 @@ class Section:
     blocks: Sequence[Block]
 
 
-def sections(report: Report) -> list[Section]:
-    """The whole report."""
-    found = [Section("Scores", _scores(report))]
-    if report.comparison is not None:
-        found.append(Section("Comparisons", _comparisons(report)))
+def sections(content: Content) -> list[Section]:
+    """The whole content."""
+    found = [Section("Scores", _scores(content))]
+    if content.comparison is not None:
+        found.append(Section("Comparisons", _comparisons(content)))
     return [
         *found,
-        Section("In words", [Para(report.sentence, quoted=True)]),
-        Section("Clustering, and what ignoring it would have claimed", _clustering(report)),
-        Section("Warnings", _warnings(report)),
-        Section("What the intervals do not cover", _gaps(report)),
-        Section("Methods", _methods(report)),
+        Section("In words", [Para(sentence(content), quoted=True)]),
+        Section("Clustering, and what ignoring it would have claimed", _clustering(content)),
+        Section("Warnings", _warnings(content)),
+        Section("What the intervals do not cover", _gaps(content)),
+        Section("Methods", _methods(content)),
     ]
 
 
@@ -93,35 +102,40 @@ def _table(caption: str, first: str, found: list[Row], columns: list[Column]) ->
     return Table(caption, head, [[row.label, *(cell(row) for _, cell in columns)] for row in found])
 
 
-def _level(report: Report) -> str:
-    return _words.level(str(report.settings["confidence_level"]))
+def _level(content: Content) -> str:
+    return _words.level(str(content.settings["confidence_level"]))
 
 
-def _named(report: Report) -> str:
-    return ", ".join(map(str, report.keys)) or "scores"
+def _named(content: Content) -> str:
+    return ", ".join(map(str, content.keys)) or "scores"
 
 
-def _scores(report: Report) -> list[Block]:
-    speech, found = report.speech, score_rows(report)
-    cluster, weighed = found[0].text("cluster"), weighing(report)
-    least = ", at least" if BETWEEN in cluster else ""
+def _scores(content: Content) -> list[Block]:
+    speech, found = content.speech, score_rows(content)
+    cluster, weighed = found[0].text("cluster"), weighing(content)
+    least = ", at least" if _words.BETWEEN in cluster else ""
     counts: list[Column] = [(_capital(speech.scores), lambda r: count(r.number("n")))]
     if speech.each == "sample":
-        counts = [(_capital(speech.items), lambda r: count(r.number(N_ITEMS))), ("Samples", lambda r: count(r.number("n")))]
+        counts = [
+            (_capital(speech.items), lambda r: count(r.number(N_ITEMS))),
+            ("Samples", lambda r: count(r.number("n"))),
+        ]
     columns: list[Column] = [
-        (f"Estimate [{_level(report)}interval]", lambda r: speech.score(*_three(r, "estimate"))),
+        (f"Estimate [{_level(content)}interval]", lambda r: speech.score(*_three(r, "estimate"))),
         *counts,
         (f"{_capital(speech.clusters(cluster))}{least}", lambda r: count(r.number("n_clusters"))),
     ]
     caption = (
-        f"Thick line and full circle: {_level(report)}interval, clustered by {cluster} "
-        f"({_words.few([*report.rates['method']])}). Dashed line and open diamond: scores taken as independent "
-        f"({_words.few([*report.naive['method']])})."
+        f"Thick line and full circle: {_level(content)}interval, clustered by {cluster} "
+        f"({_words.few([*content.rates['method']])}). Dashed line and open diamond: scores taken as "
+        "independent "
+        f"({_words.few([*content.naive['method']])})."
     )
     return [
         _table(
-            f"Mean of {report.score}{f' ({weighed})' if weighed else ''} with its interval, and what it rests on",
-            _named(report),
+            f"Mean of {content.score}{f' ({weighed})' if weighed else ''} with its interval, and what it "
+            "rests on",
+            _named(content),
             found,
             columns,
         ),
@@ -141,46 +155,60 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _comparisons(report: Report) -> list[Block]:
-    assert report.comparison is not None
-    speech, found = report.speech, pair_rows(report.comparison)
+def _comparisons(content: Content) -> list[Block]:
+    assert content.comparison is not None
+    speech, found = content.speech, pair_rows(content.comparison)
     rests: Callable[[Row], str] = lambda r: speech.paired_on(  # noqa: E731
         r.number("n_pairs"), r.number("n_clusters"), r.text("cluster")
     )
     caption, unit = "Differences, first minus second", " points" if speech.percent else ""
     columns: list[Column] = [
-        (f"Difference [{_level(report)}interval]", lambda r: speech.difference(*_three(r, "difference")))
+        (f"Difference [{_level(content)}interval]", lambda r: speech.difference(*_three(r, "difference")))
     ]
     if any(row.known("only_a") for row in found):
         caption += ", with the items on which the two differ"
         columns += [
-            ("Only first, only second passed", lambda r: f"{count(r.number('only_a'))}, {count(r.number('only_b'))}"),
-            ("Both passed, both failed", lambda r: f"{count(r.number('both_pass'))}, {count(r.number('both_fail'))}"),
+            (
+                "Only first, only second passed",
+                lambda r: f"{count(r.number('only_a'))}, {count(r.number('only_b'))}",
+            ),
+            (
+                "Both passed, both failed",
+                lambda r: f"{count(r.number('both_pass'))}, {count(r.number('both_fail'))}",
+            ),
         ]
-    if "verdict" in report.comparison:
+    if "verdict" in content.comparison:
         columns += [
             (
                 "Claim and margin",
-                lambda r: f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}{unit}",
+                lambda r: (
+                    f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}{unit}"
+                ),
             ),
             ("Verdict", verdict),
         ]
-        lines = "Thick line: interval of each pair. Band: the margin. Full circle: a verdict; open circle: inconclusive."
+        lines = (
+            "Thick line: interval of each pair. Band: the margin. Full circle: a verdict; "
+            "open circle: inconclusive."
+        )
     elif len(found) == 1:
         columns.append(("p", lambda r: pvalue(r.number("pvalue_adj"))))
         lines = "Line: the interval. Full circle: it leaves out zero; open circle: zero lies within."
     else:
-        how = report.comparison["correction"].iloc[0]
+        how = content.comparison["correction"].iloc[0]
         columns += [
-            ("Interval for all pairs together", lambda r: _together(report, r)),
+            ("Interval for all pairs together", lambda r: _together(content, r)),
             (f"p ({how})" if how != "none" else "p", lambda r: pvalue(r.number("pvalue_adj"))),
         ]
         lines = (
-            "Thick line: interval of each pair. Thin line: the one that holds for all pairs together. Full circle: the latter "
+            "Thick line: interval of each pair. Thin line: the one that holds for all pairs together. Full "
+            "circle: the latter "
             "leaves out zero; open circle: zero lies within."
         )
     columns.append(("Rests on", rests))
-    said = " ".join(filter(None, [unlike(report), verdict_level(report), correction(report, together=True)]))
+    said = " ".join(
+        filter(None, [unlike(content), verdict_level(content), correction(content, together=True)])
+    )
     return [
         _table(caption, "Pair", found, columns),
         *([Para(said)] if said else []),
@@ -188,18 +216,18 @@ def _comparisons(report: Report) -> list[Block]:
     ]
 
 
-def _together(report: Report, row: Row) -> str:
+def _together(content: Content, row: Row) -> str:
     if not row.known("simultaneous_low"):
         return "not known"
-    return report.speech.limits(row.number("simultaneous_low"), row.number("simultaneous_high"), signed=True)
+    return content.speech.limits(row.number("simultaneous_low"), row.number("simultaneous_high"), signed=True)
 
 
-def _clustering(report: Report) -> list[Block]:
-    speech = report.speech
-    found = rows(report.clustering, report.keys)
+def _clustering(content: Content) -> list[Block]:
+    speech = content.speech
+    found = rows(content.clustering, content.keys)
     columns: list[Column] = [
         ("Cluster", lambda r: r.text("cluster")),
-        (f"ICC [{_level(report)}interval]", icc),
+        (f"ICC [{_level(content)}interval]", icc),
         ("Design effect", lambda r: ratio(r.number("design_effect"))),
         ("Effective scores", lambda r: f"{r.number('n_eff'):,.1f}" if r.known("n_eff") else "not known"),
         ("Clusters", lambda r: count(r.number("n_clusters"))),
@@ -207,29 +235,37 @@ def _clustering(report: Report) -> list[Block]:
         ("Share of the largest", lambda r: _share(r.number("largest_share"))),
     ]
     averaged = ""
-    if "icc_averaged" in set(report.rates["method"]):
+    if "icc_averaged" in set(content.rates["method"]):
         averaged = (
-            " These take one estimate of the ICC. The intervals below average over all values that it could have, so they may be "
+            " These take one estimate of the ICC. The intervals below average over all values that it could "
+            "have, so they may be "
             "wider than the design effect says."
         )
     blocks: list[Block] = [
         Para(
-            "Scores of one cluster tend to agree. The intracluster correlation (ICC) says how much, the design effect how many "
-            "times as large it makes the variance, and the effective scores how many independent ones would tell as much."
+            "Scores of one cluster tend to agree. The intracluster correlation (ICC) says how much, the "
+            "design effect how many "
+            "times as large it makes the variance, and the effective scores how many independent ones would "
+            "tell as much."
             f"{averaged}"
         ),
-        _table("How clustered the scores are", _named(report), found, columns),
+        _table("How clustered the scores are", _named(content), found, columns),
     ]
-    honest, naive = rows(report.rates, report.keys), rows(report.naive, report.keys)
+    honest, naive = rows(content.rates, content.keys), rows(content.naive, content.keys)
     widths = [_times(one, other) for one, other in zip(honest, naive, strict=True)]
     cells = [
-        [one.label, speech.limits(*_three(one, "estimate")[1:]), speech.limits(*_three(other, "estimate")[1:]), ratio(times)]
+        [
+            one.label,
+            speech.limits(*_three(one, "estimate")[1:]),
+            speech.limits(*_three(other, "estimate")[1:]),
+            ratio(times),
+        ]
         for one, other, times in zip(honest, naive, widths, strict=True)
     ]
-    head = [_named(report), "Interval", "Ignoring the clusters", "Times as wide"]
-    blocks.append(Table(_beside("scores", report.rates, report.naive), head, cells))
-    if report.comparison is not None and report.naive_comparison is not None:
-        blocks += _ignored(report, report.comparison, report.naive_comparison)
+    head = [_named(content), "Interval", "Ignoring the clusters", "Times as wide"]
+    blocks.append(Table(_beside("scores", content.rates, content.naive), head, cells))
+    if content.comparison is not None and content.naive_comparison is not None:
+        blocks += _ignored(content, content.comparison, content.naive_comparison)
     return blocks
 
 
@@ -252,14 +288,16 @@ def _times(one: Row, other: Row) -> float:
     return own / naive if naive else float("nan")
 
 
-def _ignored(report: Report, comparison: pd.DataFrame, beside: pd.DataFrame) -> list[Block]:
+def _ignored(content: Content, comparison: pd.DataFrame, beside: pd.DataFrame) -> list[Block]:
     """The comparisons beside those of independent items, and which findings part."""
-    speech, verdicts = report.speech, "verdict" in comparison
+    speech, verdicts = content.speech, "verdict" in comparison
     honest, naive = pair_rows(comparison), pair_rows(beside)
     last = "Verdict" if verdicts else "p"
     head = ["Pair", "Interval", "Ignoring the clusters", last, f"{last} ignoring the clusters"]
     said: Callable[[Row], str] = (
-        (lambda r: r.text("verdict") or "not known") if verdicts else (lambda r: pvalue(r.number("pvalue_adj")))
+        (lambda r: r.text("verdict") or "not known")
+        if verdicts
+        else (lambda r: pvalue(r.number("pvalue_adj")))
     )
     cells = [
         [
@@ -270,7 +308,7 @@ def _ignored(report: Report, comparison: pd.DataFrame, beside: pd.DataFrame) -> 
         ]
         for one, other in zip(honest, naive, strict=True)
     ]
-    alpha = 1 - float(report.settings["confidence_level"])
+    alpha = 1 - float(content.settings["confidence_level"])
     found: Callable[[Row], bool] = (
         (lambda r: r.text("verdict") not in ("", "inconclusive"))
         if verdicts
@@ -281,57 +319,82 @@ def _ignored(report: Report, comparison: pd.DataFrame, beside: pd.DataFrame) -> 
     words = []
     if gone:
         words.append(
-            f"Ignoring the clusters, {_findings(len(gone))} would have been claimed that the data do not support at this level: "
+            f"Ignoring the clusters, {_findings(len(gone))} would have been claimed that the data do not "
+            "support at this level: "
             f"{'; '.join(gone)}."
         )
     if new:
-        words.append(f"Ignoring the clusters, {_findings(len(new))} would have been missed: {'; '.join(new)}.")
-    text = " ".join(words) or "Ignoring the clusters would have led to the same findings, with other intervals."
-    what = "a verdict other than inconclusive" if verdicts else f"a p of at most {f'{alpha:.4g}'.removeprefix('0')}"
-    return [Table(_beside("differences", comparison, beside), head, cells), Para(f"{text} A finding is {what}.")]
+        words.append(
+            f"Ignoring the clusters, {_findings(len(new))} would have been missed: {'; '.join(new)}."
+        )
+    text = (
+        " ".join(words) or "Ignoring the clusters would have led to the same findings, with other intervals."
+    )
+    what = (
+        "a verdict other than inconclusive"
+        if verdicts
+        else f"a p of at most {f'{alpha:.4g}'.removeprefix('0')}"
+    )
+    return [
+        Table(_beside("differences", comparison, beside), head, cells),
+        Para(f"{text} A finding is {what}."),
+    ]
 
 
 def _findings(how_many: int) -> str:
     return "a finding" if how_many == 1 else f"{how_many} findings"
 
 
-def _warnings(report: Report) -> list[Block]:
-    if not report.warnings:
+def _warnings(content: Content) -> list[Block]:
+    if not content.warnings:
         return [Para("None.")]
-    return [Entries([Entry(one.meaning, f"{one.message} ({one.kind} of {one.about})") for one in report.warnings])]
+    return [
+        Entries(
+            [Entry(one.meaning, f"{one.message} ({one.kind} of {one.about})") for one in content.warnings]
+        )
+    ]
 
 
-def _gaps(report: Report) -> list[Block]:
-    answered = sum(gap.answer is not None for gap in report.not_covered)
+def _gaps(content: Content) -> list[Block]:
+    answered = sum(gap.answer is not None for gap in content.not_covered)
     entries = [
         Entry(
-            gap.name, " ".join(filter(None, [gap.why, "Not assessed." if gap.answer is None else f"Assessed: {gap.answer}"]))
+            gap.name,
+            " ".join(
+                filter(None, [gap.why, "Not assessed." if gap.answer is None else f"Assessed: {gap.answer}"])
+            ),
         )
-        for gap in report.not_covered
+        for gap in content.not_covered
     ]
     return [
         Para(
-            f"The intervals say how far the scores may move with the clusters that were drawn. {len(entries)} other errors come on "
+            "The intervals say how far the scores may move with the clusters that were drawn. "
+            f"{len(entries)} other errors come on "
             f"top, of which {answered or 'none'} {'was' if answered == 1 else 'were'} assessed."
         ),
         Entries(entries),
     ]
 
 
-def _methods(report: Report) -> list[Block]:
-    entries = [Entry(f"{one.role}: {one.name}", one.text, one.sources) for one in report.methods]
-    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
-    return [Entries(entries), Entries([Entry("Versions", f"{versions}."), Entry("Randomness", _drawn(report))])]
+def _methods(content: Content) -> list[Block]:
+    entries = [Entry(f"{one.role}: {one.name}", one.text, one.sources) for one in content.methods]
+    versions = ", ".join(f"{name} {version}" for name, version in content.versions.items())
+    return [
+        Entries(entries),
+        Entries([Entry("Versions", f"{versions}."), Entry("Randomness", _drawn(content))]),
+    ]
 
 
-def _drawn(report: Report) -> str:
+def _drawn(content: Content) -> str:
     """Whether any method drew random numbers, how many, and whether a second run draws the same."""
-    names = [one.name for one in report.methods]
-    if not any(name == "sup_t" or (name.startswith("bootstrap") and name != "bootstrap_exact") for name in names):
+    names = [one.name for one in content.methods]
+    if not any(
+        name == "sup_t" or (name.startswith("bootstrap") and name != "bootstrap_exact") for name in names
+    ):
         return "Nothing was drawn; a second run gives the same numbers."
-    seed = report.settings["rng"]
+    seed = content.settings["rng"]
     if seed is None:
         source = "no seed was given, so what is drawn differs a little from run to run"
     else:
         source = f"seed {seed}" if isinstance(seed, int) else f"drawn from a {seed} that was passed in"
-    return f"{report.settings['n_resamples']:,} resamples where a method draws; {source}."
+    return f"{content.settings['n_resamples']:,} resamples where a method draws; {source}."

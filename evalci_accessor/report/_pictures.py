@@ -1,4 +1,4 @@
-"""The pictures of a report as SVG that can stand within a page: no ids that clash, no comments, no style of its own."""
+"""The pictures of a report as SVG that can stand within a page: no ids that clash, no style of its own."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ import pandas as pd
 
 from evalci_accessor.exceptions import MissingExtraError
 from evalci_accessor.plot import differences, forest
-from evalci_accessor.plot._canvas import Look, check_look
+from evalci_accessor.plot._canvas import Look
 from evalci_accessor.plot._frame import MINUS
-from evalci_accessor.report._cells import visible
+from evalci_accessor.report._content import Content, Row, pair_rows, rows, visible
 from evalci_accessor.report._layout import Picture
-from evalci_accessor.report._report import Report
-from evalci_accessor.report._rows import Row, pair_rows, rows
 
 MOST = 100  # rows that a picture can have
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
@@ -29,13 +27,13 @@ _LETTERS = 26
 def available() -> bool:
     """Whether pictures can be drawn at all."""
     try:
-        check_look(Look(ax=None, figsize=None, title=None))
+        Look()
     except MissingExtraError:
         return False
     return True
 
 
-def svg(report: Report, picture: Picture) -> str:
+def svg(content: Content, picture: Picture) -> str:
     """A picture as an ``<svg>`` element; its numbers are those of the report's tables, row for row."""
     import matplotlib as mpl
     from matplotlib import style
@@ -45,18 +43,25 @@ def svg(report: Report, picture: Picture) -> str:
         mpl.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "evalci"})
         # A box stands for what the font lacks; the table has the name.
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
-        n_rows = len(report.rates if picture == "forest" or report.comparison is None else report.comparison)
+        n_rows = len(
+            content.rates if picture == "forest" or content.comparison is None else content.comparison
+        )
         figure = Figure(figsize=(_WIDTH, 0.34 * n_rows + 0.75), layout="constrained")
-        look: dict[str, Any] = {"label": _LABEL, "sort_by": None, "notes": False, "percent": report.speech.percent}
+        look: dict[str, Any] = {
+            "label": _LABEL,
+            "sort_by": None,
+            "notes": False,
+            "percent": content.speech.percent,
+        }
         ax = figure.subplots()
-        if picture == "forest" or report.comparison is None:
-            names = [_short(row.label, _LETTERS) for row in rows(report.rates, report.keys)]
-            forest(_named(report.rates, names), naive=report.naive, ax=ax, **look)
+        if picture == "forest" or content.comparison is None:
+            names = [_short(row.label, _LETTERS) for row in rows(content.rates, content.keys)]
+            forest(_named(content.rates, names), naive=content.naive, ax=ax, **look)
         else:
-            found = pair_rows(report.comparison)
+            found = pair_rows(content.comparison)
             names = [_pair(row) for row in found]
-            differences(_named(report.comparison, names), ax=ax, **look)
-            if report.speech.percent:
+            differences(_named(content.comparison, names), ax=ax, **look)
+            if content.speech.percent:
                 ax.set_xlabel("difference, points")  # shorter than the picture's own, for narrow ones
         legend = ax.get_legend()
         if legend is not None:
@@ -74,7 +79,8 @@ def _pair(row: Row) -> str:
     """The two systems of a comparison, and its group if there is one."""
     if not row.of:
         return MINUS.join(_short(side, _LETTERS // 2) for side in row.sides)
-    return f"{_short(row.of, _LETTERS // 3)} \N{MIDDLE DOT} {MINUS.join(_short(side, _LETTERS // 3) for side in row.sides)}"
+    of, *sides = (_short(text, _LETTERS // 3) for text in (row.of, *row.sides))
+    return f"{of} \N{MIDDLE DOT} {MINUS.join(sides)}"
 
 
 def _short(text: str, letters: int) -> str:

@@ -11,14 +11,29 @@ import pandas as pd
 from evalci_accessor.exceptions import MissingExtraError
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, tidy
-from evalci_accessor.plot._intervals import in_unit
-from evalci_accessor.report._cells import Speech, check_nouns, count, pvalue, ratio
-from evalci_accessor.report._rows import Row, icc, pair_rows, rows, verdict
+from evalci_accessor.plot._words import in_unit
+from evalci_accessor.report._content import (
+    Row,
+    Speech,
+    check_nouns,
+    count,
+    icc,
+    pair_rows,
+    pvalue,
+    ratio,
+    rows,
+    verdict,
+)
 
 _LATEX = str.maketrans(
     {mark: f"\\{mark}" for mark in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}"}
-    | {">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{INFINITY}": r"$\infty$", "\N{MIDDLE DOT}": r"$\cdot$"}
+    | {
+        ">": r"\textgreater{}",
+        "\N{MINUS SIGN}": "$-$",
+        "\N{INFINITY}": r"$\infty$",
+        "\N{MIDDLE DOT}": r"$\cdot$",
+    }
 )
 
 if TYPE_CHECKING:
@@ -30,27 +45,33 @@ _TEST, _ICC = ("difference", "pvalue"), ("icc", "icc_low", "icc_high", "design_e
 
 
 def table(
-    result: Result, *, nouns: tuple[str, str] | None = None, percent: bool | None = None, caption: str | None = None
+    result: Result,
+    *,
+    nouns: tuple[str, str] | None = None,
+    percent: bool | None = None,
+    caption: str | None = None,
 ) -> Styler:
     """A result with its numbers put into words, as "73.9 % [65.7, 81.1]" and "6,511 items in 27 tasks".
 
     Parameters
     ----------
     result : DataFrame or Dataset
-        Of `cluster_ci`, `proportion_ci`, `pass_at_k` and the like, `compare`, `diff_ci`, `mcnemar` or `design_effect`, as it is
-        or concatenated.
+        Of `cluster_ci`, `proportion_ci`, `pass_at_k` and the like, `compare`, `diff_ci`, `mcnemar` or
+        `design_effect`, as it is or concatenated.
     nouns : tuple of str, optional
-        What items and clusters are called, as ``("items", "tasks")``. A result of `cluster_ci` counts rows: with repeated samples
-        say so, as ``("samples", "tasks")``.
+        What items and clusters are called, as ``("items", "tasks")``. A result of `cluster_ci` counts rows:
+        with repeated samples say so, as ``("samples", "tasks")``.
     percent : bool, optional
-        Whether scores are written in per cent; by default if all numbers lie in [0, 1], and of differences in [-1, 1].
+        Whether scores are written in per cent; by default if all numbers lie in [0, 1], and of differences in
+        [-1, 1].
     caption : str, optional
         What stands above the table.
 
     Returns
     -------
     Styler
-        Shows itself in a notebook. Its ``data`` are the texts, and text of yours is escaped in HTML and in ``to_latex()``.
+        Shows itself in a notebook. Its ``data`` are the texts, and text of yours is escaped in HTML and in
+        ``to_latex()``.
 
     Raises
     ------
@@ -89,7 +110,9 @@ def table(
     rates = in_unit(*numbers, low=-1.0 if paired else 0.0) if percent is None else percent
     speech = Speech(percent=rates, nouns=names, each="item")
     if paired:
-        found = pair_rows(frame[[*keys, *(name for name in frame if name not in (*keys, "pair"))]], apart=True)
+        found = pair_rows(
+            frame[[*keys, *(name for name in frame if name not in (*keys, "pair"))]], apart=True
+        )
     else:
         found = rows(frame, [key for key in keys if key != "cluster"], apart=True)
     cells = {RATE: _rate, DIFFERENCE: _pair, _TEST: _test, _ICC: _clustering}[needed]
@@ -98,7 +121,9 @@ def table(
     if len(levels) == 1:  # one level for all is said above the numbers
         texts = texts.drop(columns="confidence_level", errors="ignore")
         if needed != _TEST:
-            texts = texts.rename(columns={texts.columns[0]: f"{texts.columns[0]} [{_words.level(levels.pop())}interval]"})
+            texts = texts.rename(
+                columns={texts.columns[0]: f"{texts.columns[0]} [{_words.level(levels.pop())}interval]"}
+            )
     texts.index = pd.Index([row.label for row in found])
     styler: Styler = _words_of(texts, caption).format(escape="html")
     styler = styler.format_index(escape="html").format_index(escape="html", axis="columns")
@@ -108,7 +133,10 @@ def table(
         ("vertical-align", "top"),
     ]
     styler = styler.set_table_styles(
-        [{"selector": "th, td", "props": left}, {"selector": "caption", "props": [*left[:1], ("color", "inherit")]}]
+        [
+            {"selector": "th, td", "props": left},
+            {"selector": "caption", "props": [*left[:1], ("color", "inherit")]},
+        ]
     )
     return styler
 
@@ -128,7 +156,11 @@ def _words_of(texts: pd.DataFrame, caption: str | None) -> Styler:
 
     class Words(Styler):
         def to_latex(self, *args: Any, **kwargs: Any) -> Any:
-            plain = texts.map(_latex).set_axis([*map(_latex, texts.index)]).set_axis([*map(_latex, texts.columns)], axis=1)
+            plain = (
+                texts.map(_latex)
+                .set_axis([*map(_latex, texts.index)])
+                .set_axis([*map(_latex, texts.columns)], axis=1)
+            )
             kwargs = ({} if caption is None else {"caption": _latex(caption)}) | kwargs
             return plain.style.to_latex(*args, **kwargs)
 
@@ -148,12 +180,13 @@ def _rate(row: Row, speech: Speech) -> dict[str, str]:
 
 
 def _pair(row: Row, speech: Speech) -> dict[str, str]:
-    cells = {"difference": speech.difference(row.number("difference"), row.number("ci_low"), row.number("ci_high"))}
+    cells = {
+        "difference": speech.difference(row.number("difference"), row.number("ci_low"), row.number("ci_high"))
+    }
     cells |= _counts(row)
     if "simultaneous_low" in row.names:
-        cells["all pairs together"] = speech.limits(
-            row.number("simultaneous_low"), row.number("simultaneous_high"), signed=True
-        )  # fmt: skip
+        low, high = (row.number(f"simultaneous_{end}") for end in ("low", "high"))
+        cells["all pairs together"] = speech.limits(low, high, signed=True)
     if "verdict" in row.names:
         cells["verdict"] = verdict(row)
     elif "pvalue_adj" in row.names:
@@ -164,18 +197,24 @@ def _pair(row: Row, speech: Speech) -> dict[str, str]:
 def _test(row: Row, speech: Speech) -> dict[str, str]:
     unit = " points" if speech.percent else ""
     point = row.number("difference")
-    size = f"{_words.number(point, percent=speech.percent, signed=True)}{unit}" if row.known("difference") else "not known"
+    size = (
+        f"{_words.number(point, percent=speech.percent, signed=True)}{unit}"
+        if row.known("difference")
+        else "not known"
+    )
     cells = {"difference": size} | _counts(row) | {"p": pvalue(row.number("pvalue"))}
     return cells | _rests(row, speech) | _ran(row)
 
 
 def _clustering(row: Row, speech: Speech) -> dict[str, str]:
     effective = row.number("n_eff")
-    cells = {
-        "ICC": icc(row), "design effect": ratio(row.number("design_effect")),
-        "as many as": f"{effective:,.1f} independent {speech.items}" if effective == effective else "not known",
-    }  # fmt: skip
-    return cells | _rests(row, speech) | {name: row.text(name) for name in ("confidence_level",) if name in row.names}
+    as_many = f"{effective:,.1f} independent {speech.items}" if effective == effective else "not known"
+    cells = {"ICC": icc(row), "design effect": ratio(row.number("design_effect")), "as many as": as_many}
+    return (
+        cells
+        | _rests(row, speech)
+        | {name: row.text(name) for name in ("confidence_level",) if name in row.names}
+    )
 
 
 def _counts(row: Row) -> dict[str, str]:

@@ -17,11 +17,11 @@ from evalci_accessor.options import (
     DegreesOfFreedom,
     SimulatedMethod,
 )
-from evalci_accessor.stats import progress as _progress
+from evalci_accessor.stats import progress as bars
 from evalci_accessor.stats import special
 from evalci_accessor.stats.rates.bootstrap import check_bootstrap, seed_sequence
+from evalci_accessor.stats.rates.clustered import Given, resolve_method
 from evalci_accessor.stats.rates.clustered import rate as rate_ci
-from evalci_accessor.stats.rates.clustered import resolve_method
 from evalci_accessor.stats.rates.moments import Moments, moments
 from evalci_accessor.stats.rates.proportion import proportion_ci
 from evalci_accessor.stats.results import RateResult
@@ -213,8 +213,8 @@ def coverage(
     seeds = seed_sequence(rng).spawn(-(-int(n_sims) // design.block))
     done: list[FloatArray] = []
     try:
-        for i in _progress.progress(range(len(seeds)), label="simulations", unit="block", show=progress):
-            with _progress.within():
+        for i in bars.progress(range(len(seeds)), label="simulations", unit="block", show=progress):
+            with bars.within():
                 limits = design.limits(seeds[i], min(design.block, int(n_sims) - i * design.block))
             done.append(limits)  # at once for all methods, so that a stop leaves them on the same samples
     except KeyboardInterrupt:
@@ -279,8 +279,8 @@ class _Design:
         self, t: ClusterTotals, name: Any, *, mo: Moments | None = None, rng: np.random.SeedSequence | None = None
     ) -> RateResult:
         return rate_ci(
-            t, mo=mo, method=name, df=self.df, alternative=self.alternative, confidence_level=self.level,
-            n_resamples=self.n_resamples, rng=rng,
+            t, given=Given(mo=mo), method=name, df=self.df, alternative=self.alternative,
+            confidence_level=self.level, n_resamples=self.n_resamples, rng=rng,
         )  # fmt: skip
 
     def result(self, limits: FloatArray, n_asked: int) -> CoverageResult:
@@ -358,6 +358,11 @@ def _share(value: object, name: str) -> float:
         raise MethodError(f"{name}={float(array):g} must lie between 0 and 1.{hint}")
     return float(array)
 
+
+# Draws of 0/1 scores in clusters with a given rate and intracluster correlation, both exact.
+#
+# Each cluster has a rate of its own, with mean p and variance icc * p * (1 - p), and its scores are independent given that rate:
+# so two scores of a cluster correlate by exactly the ICC, whatever the shape of the law of the rates.
 
 _NEAR = 1e-15  # an ICC as near to 0 or 1 as this cannot be told from it
 _LEAST = 1e-300  # beta draws refuse a parameter of 0, to which very small ones would round

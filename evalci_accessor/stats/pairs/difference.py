@@ -10,6 +10,7 @@ import numpy as np
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError, WeightError
 from evalci_accessor.options import Alternative, Claim, DiffMethod
 from evalci_accessor.stats import special
+from evalci_accessor.stats.methods import DIFFERENCE, needing
 from evalci_accessor.stats.pairs.laws import (
     Law,
     Level,
@@ -42,10 +43,8 @@ from evalci_accessor.stats.validate import (
     tail,
 )
 
-RESAMPLED = ("bootstrap_percentile", "bootstrap_pigeonhole")
-INDEPENDENT = ("tango", "newcombe", "bonett_price", "agresti_min")
-BINARY = ("icc_averaged", *INDEPENDENT)
-COUNTING = ("newcombe", "bonett_price", "agresti_min")  # which want whole numbers of items
+RESAMPLED = needing(DIFFERENCE, "resamples")
+INDEPENDENT = needing(DIFFERENCE, "independent")
 
 
 def diff_ci(
@@ -129,9 +128,10 @@ def diff_ci(
         replicates = mean_replicates(d.T, sizes, check_resamples(n_resamples), seed_sequence(rng)).T
     concordant = None if both is None else _concordant(as_float(both, "both"), t, shape)
     ran = resolve_diff_method(method, binary=True, clustered=t.size is not None)
-    return infer(
-        t, ran, alternative=alternative, confidence_level=confidence_level, margin=margin, claim=claim,
-        both=concordant, replicates=replicates,
+    width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
+    return conclude(
+        [prepare(t, ran, both=concordant, replicates=replicates)], ran, alternative=alternative,
+        confidence_level=confidence_level, margin=width, claim=claimed,
     ).shaped(shape)  # fmt: skip
 
 
@@ -181,20 +181,21 @@ def resolve_diff_method(
     check_bootstrap(method, crossed=crossed)
     if method == "auto":
         return "cr2" if not binary else "icc_averaged" if clustered else "tango"
-    if method in BINARY and not binary:
+    needs = DIFFERENCE[method].needs
+    if "binary" in needs and not binary:
         raise ScoreRangeError(
             f"method={method!r} is for scores of 0 and 1, and these hold others (or repeats of an item were averaged). Use "
             "method='cr2', the default for such scores, or 'bootstrap_percentile'."
         )
-    if method in INDEPENDENT and clustered:
+    if "independent" in needs and clustered:
         raise MethodError(
             f"method={method!r} takes the items as independent, so the clusters would be ignored. Use method='icc_averaged' (the "
             "default with clusters), which is Tango's score interval under clustering, or leave out cluster= if the items really "
             "are independent."
         )
-    if method == "icc_averaged" and not clustered:
+    if "clusters" in needs and not clustered:
         raise MethodError("method='icc_averaged' needs cluster=; without clusters it is method='tango'.")
-    if weighted and method in COUNTING:
+    if weighted and "counts" in needs:
         raise WeightError(
             f"method={method!r} counts items, and weighted ones have no count. With weights use method='tango' (the default "
             "without clusters, on the effective number of items), 'cr2' or 'bootstrap_percentile'; or leave out weights=."
@@ -337,14 +338,13 @@ def infer(
     confidence_level: float,
     margin: float | None,
     claim: Claim | None,
-    both: FloatArray | None = None,
     replicates: FloatArray | None = None,
     simultaneous: float | None = None,
 ) -> DifferenceResult:
     """Interval, p-value and verdict of one lot of pairs by a resolved method."""
     width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
     return conclude(
-        [prepare(t, method, both=both, replicates=replicates)], method, alternative=alternative,
+        [prepare(t, method, replicates=replicates)], method, alternative=alternative,
         confidence_level=confidence_level, margin=width, claim=claimed, simultaneous=simultaneous,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""How far each method lets the difference of two systems lie: its limits at any tail probability, and its tails at any null."""
+"""How far each method lets a difference lie: its limits at any tail, and its tails at any null; Tango's score among them."""
 
 from __future__ import annotations
 
@@ -342,6 +342,14 @@ def adjusted_wald(t: PairTotals, pseudo: float) -> PivotLaw:
     error = np.sqrt(np.maximum((b + c) / n - centre**2, 0.0) / n)
     return PivotLaw(std_error=error, centre=centre, df=np.full(len(centre), np.inf), bound=1.0)
 
+
+# Tango's score statistic for the difference of two paired proportions, and its limits.
+#
+# With :math:`b` and :math:`c` the items that only one of the two passed, of :math:`n`, the score statistic for a difference
+# :math:`\delta` is :math:`z(\delta) = (b - c - n\delta) / \sqrt{n(2\tilde p_{21} + \delta(1-\delta))}`, where
+# :math:`\tilde p_{21}` is the restricted maximum likelihood estimate, the larger root of a quadratic. At
+# :math:`\delta = 0` it is McNemar's :math:`(b-c)/\sqrt{b+c}`. Scaling all counts by f multiplies it by :math:`\sqrt f`, which is
+# all that an effective number of items does to it.
 
 _END = 1 - 1e-12
 

@@ -1,4 +1,4 @@
-"""Matched scores: several systems on the same items, and the totals of their pairs.
+"""Matched scores: several systems on the same items, the totals of their pairs, and the variances of these.
 
 One Gram matrix gives the two-by-two table of every pair at once, and one pass the clusters' sums of every system; what a pair
 adds is a difference of two columns.
@@ -433,6 +433,19 @@ def _crossed(every: Every, kind: str) -> PairVariance:
     df = min(parts[int(d),].df for d in np.flatnonzero(~within))
     return PairVariance(value=found.value, df=df, negative=found.negative, short=found.short)
 
+
+# What weights of the items do to the totals of a difference.
+#
+# With weights :math:`w_i` the difference is :math:`D = \sum w_i d_i / \sum w_i`, and a cluster has the size
+# :math:`m_g = \sum w_i` and the sum :math:`\sum w_i d_i`. Unequal weights cost effective size: n items count as Kish's
+# :math:`M^* = (\sum w)^2 / \sum w^2`, and a cluster as :math:`k_g = m_g^2 / \sum w_i^2` items. Kish takes the weights as
+# unrelated to the differences. Where heavy items differ more than others, the linearised variance
+# :math:`V = \sum w_i^2 (d_i - D)^2 / M^2` is larger than :math:`V_0 = (\sum w_i d_i^2/M - D^2)/M^*`, and the items are worth only
+# :math:`M^* \min(1, V_0/V)`: weights that go with disagreement widen an interval, and never narrow it.
+#
+# References
+# ----------
+# Kish, L. (1965). Survey Sampling. Wiley.
 
 _ROUNDING = 1e-20  # share of a squared difference below which a squared deviation is rounding
 

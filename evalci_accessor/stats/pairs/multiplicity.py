@@ -1,4 +1,4 @@
-r"""One level for many intervals at once: sup-t over contrasts of means that share clusters.
+r"""Many comparisons at once: simultaneous limits, and adjusted p-values.
 
 The estimates of all contrasts come from the same clusters, so they are jointly normal with a covariance that the clusters'
 influences give. The law of the largest :math:`|t|` under it says how far the level of the pointwise intervals must go down
@@ -295,6 +295,10 @@ def _condense(group: list[_Factor], n_clusters: int, width: int) -> _Factor:
 
 def _chunks(size: int, step: int) -> Iterator[slice]:
     return (slice(start, min(start + step, size)) for start in range(0, size, step))
+
+
+# All families are sorted together, so that the cost is a sort whatever their number. Running maxima are taken over ranks,
+# which are whole numbers: no rounding crosses from one family to another.
 
 
 def adjust_pvalues(pvalues: object, method: Correction = "holm", *, family: object = None) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Do two systems differ on the same items? McNemar's test, and its kin for items in clusters."""
+"""Do two systems differ on the same items? McNemar's test, its kin for items in clusters, and the sign-flip test."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, WeightError
 from evalci_accessor.options import Alternative, PairTestMethod
 from evalci_accessor.stats import special
+from evalci_accessor.stats.methods import MCNEMAR
 from evalci_accessor.stats.pairs.difference import Prepared, joint_law, pair_totals, prepare
 from evalci_accessor.stats.pairs.laws import sided
 from evalci_accessor.stats.pairs.matched import PairTotals
@@ -17,9 +18,6 @@ from evalci_accessor.stats.progress import progress
 from evalci_accessor.stats.rates.bootstrap import seed_sequence
 from evalci_accessor.stats.results import PairTestResult
 from evalci_accessor.stats.validate import BoolArray, FloatArray, as_float, check_option, check_resamples
-
-INDEPENDENT_TESTS = ("exact", "midp", "asymptotic", "corrected")
-COUNTING_TESTS = ("exact", "midp", "corrected", "eliasziw")  # which want whole numbers of items
 
 
 def mcnemar(
@@ -121,20 +119,21 @@ def resolve_test_method(method: PairTestMethod, *, clustered: bool, weighted: bo
     check_option(method, PairTestMethod, "method")
     if method == "auto":
         return "icc_averaged" if clustered else "asymptotic" if weighted else "exact"
-    if clustered and method in INDEPENDENT_TESTS:
+    needs = MCNEMAR[method].needs
+    if clustered and "independent" in needs:
         raise MethodError(
             f"method={method!r} takes the items as independent, so the clusters would be ignored. Leave method out for the "
             "test that allows for them, or leave out cluster= if the items really are independent."
         )
-    if not clustered and method not in INDEPENDENT_TESTS:
+    if not clustered and "clusters" in needs:
         without = "use 'asymptotic'" if weighted else "use 'exact' or 'midp'"
         raise MethodError(f"method={method!r} needs cluster=, what the items share. Without one, {without}.")
-    if crossed and method != "icc_averaged":
+    if crossed and "single" in needs:
         raise MethodError(
             f"method={method!r} is for one clustering, so the others would be ignored. With crossed clusterings mcnemar takes "
             "'icc_averaged', its default; leave method out, or name one clustering."
         )
-    if weighted and method in COUNTING_TESTS:
+    if weighted and "counts" in needs:
         ways = "without clusters mcnemar takes 'asymptotic' (the default)"
         if clustered:
             ways = "clusters mcnemar takes 'icc_averaged' (the default), 'obuchowski', 'durkalski', 'yang' and 'sign_flip'"
@@ -151,7 +150,7 @@ def pair_test(
     """`mcnemar` on ready totals, by a resolved method."""
     check_option(alternative, Alternative, "alternative")
     check_resamples(n_resamples)
-    if method not in INDEPENDENT_TESTS and t.n_clusters < 2:
+    if "clusters" in MCNEMAR[method].needs and t.n_clusters < 2:
         raise ClusterError("All items lie in a single cluster, from which no error between clusters can be told.")
     null = "equal rates"
     if method in ("exact", "midp"):
@@ -248,6 +247,13 @@ def _eliasziw_inflation(t: PairTotals) -> FloatArray:
         inflation = 1 + (base + holding * (mean - base) - 1) * rho
     return np.where(t.square > 0, inflation, 1.0)
 
+
+# The cluster sign-flip test: a randomisation test of exchangeable systems.
+#
+# If the labels of the two systems mean nothing, exchanging them within a cluster leaves the law of the data as it is, so the
+# observed sum of differences is one of :math:`2^G` equally likely sums :math:`\sum \pm d_g`. With whole numbers the law of the
+# sum is a convolution, which is exact for far more clusters than could be enumerated. Weighted sums are whole numbers of some
+# unit only where the weights are.
 
 _ENUMERATED = 20  # clusters whose sign flips can always be gone through
 _WORK = 2**24  # additions up to which a pair's exact law is worth its time

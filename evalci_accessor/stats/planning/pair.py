@@ -1,4 +1,4 @@
-"""A checked design of a paired comparison, and its power; what `power`, `mde` and the required numbers share."""
+"""Planning the paired difference of two systems: power, and the smallest difference or margin that a design shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Cluster bootstrap of a ratio of totals: whole clusters are drawn with replacement.
+r"""Cluster bootstrap of a ratio of totals, and the pigeonhole bootstrap of crossed clusterings.
 
 The law of :math:`\sum s / \sum m` over the resamples depends only on how often each distinct (s, m) pair occurs, so drawing
 G clusters is one multinomial draw over the distinct pairs. With few distinct pairs that is much cheaper than drawing
@@ -17,6 +17,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.stats import special
+from evalci_accessor.stats.methods import RATE
 from evalci_accessor.stats.progress import progress
 from evalci_accessor.stats.rates.moments import Moments
 from evalci_accessor.stats.rates.posterior import distinct_pairs, whole
@@ -52,12 +53,13 @@ def seed_sequence(rng: object) -> np.random.SeedSequence:
 
 def check_bootstrap(method: str, *, crossed: bool) -> None:
     """The pigeonhole bootstrap is for crossed clusterings, and the others resample one."""
-    if not crossed and method == "bootstrap_pigeonhole":
+    needs = RATE[method].needs if method in RATE else ()
+    if not crossed and "crossed" in needs:
         raise MethodError(
             "method='bootstrap_pigeonhole' resamples crossed clusterings, and there is one; name several, as "
             "cluster=['doc_id', 'prompt_id'] (of nested ones only the coarsest counts), or use method='bootstrap_percentile'."
         )
-    if crossed and method.startswith("bootstrap") and method != "bootstrap_pigeonhole":
+    if crossed and "single" in needs:
         raise MethodError(
             f"method={method!r} resamples one clustering, so the others would be ignored; with crossed clusterings use "
             "method='bootstrap_pigeonhole', or the default."
@@ -110,22 +112,9 @@ def seeded_blocks(n_resamples: int, clusters: int, seed: np.random.SeedSequence)
 
 
 def resample_sums(columns: FloatArray, count: np.ndarray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
-    """Column sums over each resample.
+    """Column sums over each resample, shape (n_resamples, C).
 
-    Parameters
-    ----------
-    columns : ndarray, shape (K, C)
-        A row a distinct kind of cluster.
-    count : ndarray of int, shape (K,)
-        How many clusters are of each kind.
-    n_resamples : int
-        Number of resamples.
-    seed : SeedSequence
-        Randomness.
-
-    Returns
-    -------
-    ndarray, shape (n_resamples, C)
+    A row of ``columns`` is a kind of cluster, of which there are ``count``.
     """
     clusters = int(count.sum())
     out = np.empty((n_resamples, columns.shape[1]))
@@ -384,22 +373,9 @@ def pigeonhole_limits(
 def pigeonhole_sums(
     columns: FloatArray, corners: list[IntArray], n_resamples: int, seed: np.random.SeedSequence
 ) -> FloatArray:
-    """Column sums over each resample.
+    """Column sums over each resample, shape (n_resamples, C).
 
-    Parameters
-    ----------
-    columns : ndarray, shape (K, C)
-        Totals of each cell, what one cluster of every clustering share.
-    corners : list of ndarray of int, each of shape (K,)
-        Which cluster of each clustering that is.
-    n_resamples : int
-        Number of resamples.
-    seed : SeedSequence
-        Randomness.
-
-    Returns
-    -------
-    ndarray, shape (n_resamples, C)
+    A row of ``columns`` is a cell, what one cluster of every clustering share; ``corners`` says which cluster of each that is.
     """
     places = _by_content(columns, corners)
     sizes = [int(place.max()) + 1 for place in places]

@@ -1,4 +1,4 @@
-"""Intervals of one clustered rate (or mean score), by group, from cluster totals."""
+"""Intervals of one clustered rate (or mean score): by group from cluster totals, and of crossed clusterings from scores."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from evalci_accessor.exceptions import (
 from evalci_accessor.options import Alternative, ClusterMethod, DegreesOfFreedom
 from evalci_accessor.stats import special
 from evalci_accessor.stats.icc import icc_anova
+from evalci_accessor.stats.methods import RATE, needing
 from evalci_accessor.stats.rates import bootstrap
 from evalci_accessor.stats.rates.averaged import AveragedPosterior, averaged_posterior, icc_averaged
 from evalci_accessor.stats.rates.bootstrap import pigeonhole_limits
@@ -47,7 +48,7 @@ from evalci_accessor.stats.validate import (
 )
 
 _VARIANCES = ("cr0", "cr1", "cr2", "cr3")
-BINOMIAL_METHODS = ("icc_averaged", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard")
+BINOMIAL_METHODS = needing(RATE, "bounded")
 
 
 def cluster_ci(
@@ -142,33 +143,48 @@ def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
     return str(method)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Given:
+    """What a caller of `rate` has at hand, or asks for by group.
+
+    Parameters
+    ----------
+    mo : Moments or None
+        The moments of the totals.
+    crossed : Crossed or None
+        Several clusterings; the totals are then those of the first.
+    posterior : callable or None
+        Gives the posterior of the default method, where it is used twice.
+    levels : ndarray of float, shape (H,), or None
+        What each limit of a group may leave outside, in place of the confidence level; for methods that draw nothing.
+    """
+
+    mo: Moments | None = None
+    crossed: Crossed | None = None
+    posterior: Callable[[], AveragedPosterior] | None = None
+    levels: FloatArray | None = None
+
+
 def rate(
     t: ClusterTotals,
     *,
-    mo: Moments | None = None,
-    crossed: Crossed | None = None,
     method: ClusterMethod = "auto",
     df: DegreesOfFreedom = "auto",
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     rng: object = None,
-    posterior: Callable[[], AveragedPosterior] | None = None,
-    levels: FloatArray | None = None,
+    given: Given = Given(),
 ) -> RateResult:
-    """`cluster_ci` on ready `ClusterTotals`, and their moments where these are at hand.
-
-    With ``crossed``, ``t`` are the totals of the first of its clusterings. ``posterior`` gives the default method's where it is
-    used twice. ``levels`` (H,) holds what each limit of a group may leave outside, for methods that draw nothing, in place of
-    ``confidence_level``.
-    """
+    """`cluster_ci` on ready totals."""
+    mo, crossed = given.mo, given.crossed
     ran = resolve_method(method, bounded=t.bounded)
     bootstrap.check_bootstrap(ran, crossed=crossed is not None)
     check_option(df, DegreesOfFreedom, "df")
     if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
         raise MethodError(f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
     one, level = tail(confidence_level, alternative), check_level(confidence_level)
-    outside = np.full(t.n_groups, one) if levels is None else levels
+    outside = np.full(t.n_groups, one) if given.levels is None else given.levels
     check_resamples(n_resamples)
     every = [t] if crossed is None else crossed.margins
     single = np.flatnonzero(np.any([one.n_clusters == 1 for one in every], axis=0))
@@ -184,7 +200,7 @@ def rate(
     else:
         mo, spread, icc = crossed.moments, crossed, np.full(t.n_groups, np.nan)  # there is one for each clustering
     if ran == "icc_averaged":
-        answer = _averaged(t, mo, spread, (posterior or lazy_posterior(t, mo, crossed))(), outside)
+        answer = _averaged(t, mo, spread, (given.posterior or lazy_posterior(t, mo, crossed))(), outside)
     elif ran == "bootstrap_pigeonhole":
         assert crossed is not None
         resampled = pigeonhole_limits(crossed, one, n_resamples, rng)
@@ -198,11 +214,15 @@ def rate(
     low, high = one_sided(answer.low, answer.high, alternative, bounds)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(np.isnan(answer.n_eff), np.nan, mo.n / answer.n_eff)
+    no, unknown = np.zeros(t.n_groups, dtype=bool), np.full(t.n_groups, np.nan)
     parts = {
-        "estimate": mo.p, "std_error": answer.std_error, "ci_low": low, "ci_high": high, "df": answer.df,
+        "estimate": mo.p, "std_error": answer.std_error, "ci_low": low, "ci_high": high,
+        "df": unknown if answer.df is None else answer.df,
         "n": mo.n.astype(np.int64), "n_clusters": mo.clusters.astype(np.int64), "icc": answer.icc, "design_effect": effect,
-        "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0), "guard": answer.guard, "fallback": answer.fallback,
-        "negative": answer.negative,
+        "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0),
+        "guard": no if answer.guard is None else answer.guard,
+        "fallback": no if answer.fallback is None else answer.fallback,
+        "negative": no if answer.negative is None else answer.negative,
     }  # fmt: skip
     shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
     return RateResult(method=ran, confidence_level=level, **shaped)
@@ -215,15 +235,17 @@ def lazy_posterior(t: ClusterTotals, mo: Moments, crossed: Crossed | None) -> Ca
 
 @dataclasses.dataclass(slots=True, kw_only=True, eq=False)
 class _Answer:
+    """What differs from method to method; None where a method has no such thing."""
+
     low: FloatArray
     high: FloatArray
     std_error: FloatArray
-    df: FloatArray
     icc: FloatArray
     n_eff: FloatArray
-    guard: np.ndarray
-    fallback: np.ndarray
-    negative: np.ndarray
+    df: FloatArray | None = None
+    guard: BoolArray | None = None
+    fallback: BoolArray | None = None
+    negative: BoolArray | None = None
 
 
 def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: FloatArray) -> _Answer:
@@ -237,8 +259,7 @@ def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPoste
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
     return _Answer(
         low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),
-        df=np.full(t.n_groups, np.nan), icc=np.where(told, post.icc, np.nan), n_eff=n_eff, guard=fired,
-        fallback=np.zeros(t.n_groups, dtype=bool), negative=np.zeros(t.n_groups, dtype=bool),
+        icc=np.where(told, post.icc, np.nan), n_eff=n_eff, guard=fired,
     )  # fmt: skip
 
 
@@ -267,8 +288,8 @@ def _design_based(
         if t.bounded:
             freedom = np.where(flat, np.nan, freedom)
     return _Answer(
-        low=low, high=high, std_error=std_error, df=freedom, icc=icc, n_eff=n_eff,
-        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat, negative=spread.negative(kind),
+        low=low, high=high, std_error=std_error, df=freedom, icc=icc, n_eff=n_eff, fallback=flat,
+        negative=spread.negative(kind),
     )  # fmt: skip
 
 
@@ -322,10 +343,7 @@ def _resampled(
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_eff = np.where(flat, mo.effective_clusters, mo.n * mo.srs_variance / std_error**2)
-    return _Answer(
-        low=low, high=high, std_error=std_error, df=np.full(t.n_groups, np.nan), icc=icc, n_eff=n_eff,
-        guard=np.zeros(t.n_groups, dtype=bool), fallback=flat, negative=np.zeros(t.n_groups, dtype=bool),
-    )  # fmt: skip
+    return _Answer(low=low, high=high, std_error=std_error, icc=icc, n_eff=n_eff, fallback=flat)
 
 
 def crossed_ci(
@@ -410,8 +428,8 @@ def crossed_ci(
         y, codes, weights=w, bounded=bool(((y >= 0) & (y <= 1)).all()), binary=bool(((y == 0) | (y == 1)).all())
     )
     return rate(
-        crossed.margins[0], crossed=crossed, method=method, df=df, alternative=alternative, confidence_level=confidence_level,
-        n_resamples=n_resamples, rng=rng,
+        crossed.margins[0], given=Given(crossed=crossed), method=method, df=df, alternative=alternative,
+        confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-r"""Crossed clusterings: scores that share a document with some scores and a prompt with others.
+r"""Crossed clusterings: their totals, variances by inclusion and exclusion, and their joint design effect.
 
 By inclusion and exclusion over the clusterings and their intersections,
 :math:`V = \sum_a V_a - \sum_{a<b} V_{ab} + \dots`, the sum over all pairs of scores that share any id counts each pair once.

@@ -1,4 +1,4 @@
-"""How clustered the scores are: ICC with its interval, design effect, effective sample size, cluster sizes."""
+"""How clustered the scores are, and what a reader of an interval should know about the clusters."""
 
 from __future__ import annotations
 

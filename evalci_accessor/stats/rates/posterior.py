@@ -1,4 +1,4 @@
-r"""Posterior of the intracluster correlation (ICC) of 0/1 scores, given the totals of the clusters.
+r"""Posterior of the intracluster correlation (ICC) of one group, and the likelihoods of cluster totals that it rests on.
 
 Two shapes of clustering, both with mean :math:`p` and ICC :math:`\rho`, are averaged: the smooth beta-binomial and the
 all-or-nothing mixture, in which a cluster passes or fails as a whole with probability :math:`\rho`. The prior is flat in

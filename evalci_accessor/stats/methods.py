@@ -1,0 +1,332 @@
+"""The methods by name: a sentence on each, where it comes from, and what it needs. Checks of options and the report read them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+Need: TypeAlias = Literal["bounded", "binary", "clusters", "independent", "counts", "crossed", "single", "resamples"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Source:
+    """A publication.
+
+    Parameters
+    ----------
+    text : str
+        Author, year, title, journal, pages.
+    url : str
+        Its DOI or archive as a link; empty where there is none.
+    """
+
+    text: str
+    url: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Method:
+    """A method in words, with its sources and what it needs.
+
+    Parameters
+    ----------
+    name : str
+        As the option has it.
+    sentence : str
+        What it does.
+    sources : tuple of Source
+        Where it comes from.
+    needs : tuple of str
+        Of the scores: ``"bounded"`` (in [0, 1]), ``"binary"`` (0 or 1). Of the items: ``"clusters"``, ``"independent"`` (no
+        clusters), ``"counts"`` (whole numbers, so no weights). Of the clusterings: ``"crossed"`` (several), ``"single"`` (one).
+        ``"resamples"``: it draws.
+    """
+
+    name: str
+    sentence: str
+    sources: tuple[Source, ...] = ()
+    needs: tuple[Need, ...] = ()
+
+
+Table: TypeAlias = Mapping[str, Method]
+
+
+def needing(table: Table, need: Need) -> tuple[str, ...]:
+    """The names of the methods with this need."""
+    return tuple(name for name, method in table.items() if need in method.needs)
+
+
+def _table(*methods: Method) -> dict[str, Method]:
+    return {method.name: method for method in methods}
+
+
+def _doi(text: str, doi: str) -> Source:
+    return Source(text, f"https://doi.org/{doi}")
+
+
+_KISH = Source("Kish, L. (1965). Survey Sampling. Wiley.")
+_KORN = Source(
+    "Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive counts "
+    "estimated from survey data. Survey Methodology 24, 193-201."
+)
+_BROWN = _doi(
+    "Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion. Statistical Science 16, "
+    "101-133.",
+    "10.1214/ss/1009213286",
+)
+_CLOPPER = _doi(
+    "Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. "
+    "Biometrika 26, 404-413.",
+    "10.1093/biomet/26.4.404",
+)
+_WILSON = _doi(
+    "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the American "
+    "Statistical Association 22, 209-212.",
+    "10.1080/01621459.1927.10502953",
+)
+_FRANCO = Source(
+    "Franco, C., Little, R. J. A., Louis, T. A. and Slud, E. V. (2019). Comparative study of confidence intervals for proportions "
+    "in complex sample surveys. Journal of Survey Statistics and Methodology 7, 334-364.",
+    "https://pmc.ncbi.nlm.nih.gov/articles/PMC6690503",
+)
+_LIANG = _doi(
+    "Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. Biometrika 73, 13-22.",
+    "10.1093/biomet/73.1.13",
+)
+_BELL = Source(
+    "Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage samples. "
+    "Survey Methodology 28, 169-181."
+)
+_DAVISON = _doi(
+    "Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application. Cambridge University Press.",
+    "10.1017/CBO9780511802843",
+)
+_MILLER = _doi(
+    "Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human Resources 50, "
+    "317-372.",
+    "10.3368/jhr.50.2.317",
+)
+_PUSTEJOVSKY = _doi(
+    "Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and hypothesis testing "
+    "in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.",
+    "10.1080/07350015.2016.1247004",
+)
+_GELBACH = _doi(
+    "Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2008). Bootstrap-based improvements for inference with clustered errors. "
+    "Review of Economics and Statistics 90, 414-427.",
+    "10.1162/rest.90.3.414",
+)
+_CROSSED = _doi(
+    "Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of Business & "
+    "Economic Statistics 29, 238-249.",
+    "10.1198/jbes.2010.07136",
+)
+_EFRON = _doi(
+    "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82, 171-185.",
+    "10.1080/01621459.1987.10478410",
+)
+_OWEN = _doi("Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411.", "10.1214/07-AOAS122")
+_RIDOUT = _doi(
+    "Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data. Biometrics 55, "
+    "137-148.",
+    "10.1111/j.0006-341x.1999.00137.x",
+)
+_TANGO = _doi(
+    "Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample design. "
+    "Statistics in Medicine 17, 891-908.",
+    "10.1002/(SICI)1097-0258(19980430)17:8%3C891::AID-SIM780%3E3.0.CO;2-B",
+)
+_NEWCOMBE = _doi(
+    "Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial proportions based on paired data. "
+    "Statistics in Medicine 17, 2635-2650.",
+    "10.1002/(SICI)1097-0258(19981130)17:22%3C2635::AID-SIM954%3E3.0.CO;2-C",
+)
+_BONETT = _doi(
+    "Bonett, D. G. and Price, R. M. (2012). Adjusted Wald confidence interval for a difference of binomial proportions based on "
+    "paired data. Journal of Educational and Behavioral Statistics 37, 479-488.",
+    "10.3102/1076998611411915",
+)
+_AGRESTI = _doi(
+    "Agresti, A. and Min, Y. (2005). Simple improved confidence intervals for comparing matched proportions. Statistics in "
+    "Medicine 24, 729-740.",
+    "10.1002/sim.1781",
+)
+_MCNEMAR = _doi(
+    "McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika "
+    "12, 153-157.",
+    "10.1007/BF02295996",
+)
+_FAGERLAND = _doi(
+    "Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary matched-pairs data: mid-p and asymptotic are "
+    "better than exact conditional. BMC Medical Research Methodology 13, 91.",
+    "10.1186/1471-2288-13-91",
+)
+_HOLM = Source(
+    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65-70.",
+    "https://www.jstor.org/stable/4615733",
+)
+_HOCHBERG = _doi(
+    "Hochberg, Y. (1988). A sharper Bonferroni procedure for multiple tests of significance. Biometrika 75, 800-802.",
+    "10.1093/biomet/75.4.800",
+)
+_BH = _doi(
+    "Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate: a practical and powerful approach to multiple "
+    "testing. Journal of the Royal Statistical Society B 57, 289-300.",
+    "10.1111/j.2517-6161.1995.tb02031.x",
+)
+_BY = _doi(
+    "Benjamini, Y. and Yekutieli, D. (2001). The control of the false discovery rate in multiple testing under dependency. Annals "
+    "of Statistics 29, 1165-1188.",
+    "10.1214/aos/1013699998",
+)
+_DUNN = _doi(
+    "Dunn, O. J. (1961). Multiple comparisons among means. Journal of the American Statistical Association 56, 52-64.",
+    "10.1080/01621459.1961.10482090",
+)
+_SUP_T = _doi(
+    "Montiel Olea, J. L. and Plagborg-Moller, M. (2019). Simultaneous confidence bands: theory, implementation, and an application "
+    "to SVARs. Journal of Applied Econometrics 34, 1-17.",
+    "10.1002/jae.2656",
+)
+_SCHUIRMANN = _doi(
+    "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the "
+    "equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680.",
+    "10.1007/BF01068419",
+)
+_OPPOSITE = "by a one-sided test at half the level"
+_ROBUST = "Student's t with the cluster-robust standard error "
+_ON_N_EFF = " on the effective sample size that the clusters leave"
+_BOOT = "Bootstrap that draws whole clusters, "
+RATE = _table(
+    Method(
+        "icc_averaged",
+        "Clopper and Pearson's interval at the effective sample size, averaged over what the data say about the intracluster "
+        "correlation; it assumes that clusters are independent of each other.",
+        (_KORN, _CLOPPER, _KISH),
+        ("bounded",),
+    ),
+    Method("cr0", f"{_ROBUST}CR0, without a correction for few clusters.", (_LIANG, _MILLER)),
+    Method("cr1", f"{_ROBUST}CR1, corrected by G/(G - 1) for G clusters.", (_LIANG, _MILLER)),
+    Method("cr2", f"{_ROBUST}CR2, with Bell and McCaffrey's degrees of freedom.", (_BELL, _PUSTEJOVSKY)),
+    Method("cr3", f"{_ROBUST}CR3, which leaves out a cluster at a time.", (_BELL, _MILLER)),
+    Method("wald", f"Wald's interval{_ON_N_EFF}.", (_FRANCO,), ("bounded",)),
+    Method("wilson", f"Wilson's interval{_ON_N_EFF}.", (_FRANCO, _WILSON), ("bounded",)),
+    Method("logit", "Wald's interval of the log odds with the clustered standard error.", (_FRANCO,), ("bounded",)),
+    Method("clopper_pearson", f"Clopper and Pearson's interval{_ON_N_EFF}.", (_FRANCO, _CLOPPER), ("bounded",)),
+    Method(
+        "korn_graubard",
+        "Clopper and Pearson's interval at Korn and Graubard's effective sample size.",
+        (_KORN,),
+        ("bounded",),
+    ),
+    Method("bootstrap_percentile", f"{_BOOT}percentile limits.", (_DAVISON,), ("resamples", "single")),
+    Method("bootstrap_bca", f"{_BOOT}limits corrected for bias and acceleration.", (_EFRON,), ("resamples", "single")),
+    Method("bootstrap_t", f"{_BOOT}limits from its t statistic.", (_DAVISON, _GELBACH), ("resamples", "single")),
+    Method(
+        "bootstrap_exact", "Percentile limits of the bootstrap of whole clusters, without drawing.", (_DAVISON,), ("single",)
+    ),
+    Method(
+        "bootstrap_pigeonhole", "Bootstrap that draws the clusters of each clustering.", (_OWEN,), ("resamples", "crossed")
+    ),
+)
+NAIVE = _table(
+    Method("wilson", "Wilson's interval, which takes every score as independent.", (_WILSON, _BROWN)),
+    Method("t", "Student's t interval of the mean, which takes every score as independent."),
+)
+DIFFERENCE = _table(
+    Method(
+        "icc_averaged",
+        "Tango's score interval and test of paired scores at the effective sample size, averaged over what the data say about the "
+        "intracluster correlation of the items' differences.",
+        (_TANGO, _KISH),
+        ("binary", "clusters"),
+    ),
+    Method(
+        "tango",
+        "Tango's score interval and test of paired scores, for independent items.",
+        (_TANGO,),
+        ("binary", "independent"),
+    ),
+    Method(
+        "newcombe",
+        "Newcombe's hybrid score interval of paired scores, for independent items.",
+        (_NEWCOMBE,),
+        ("binary", "independent", "counts"),
+    ),
+    Method(
+        "bonett_price",
+        "Bonett and Price's adjusted Wald interval of paired scores, for independent items.",
+        (_BONETT,),
+        ("binary", "independent", "counts"),
+    ),
+    Method(
+        "agresti_min",
+        "Agresti and Min's adjusted Wald interval of paired scores, for independent items.",
+        (_AGRESTI,),
+        ("binary", "independent", "counts"),
+    ),
+    *(RATE[name] for name in ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile", "bootstrap_pigeonhole")),
+)
+NAIVE_DIFFERENCE = DIFFERENCE | _table(
+    Method("cr2", "Student's t interval of the paired differences, which takes every item as independent."),
+)
+TEST = _table(
+    Method("exact", "McNemar's exact test, for independent items.", (_MCNEMAR,)),
+    Method("midp", "McNemar's test with the mid-p value, for independent items.", (_FAGERLAND,)),
+    Method("interval", "The interval's own: p is below one minus the level where it leaves out zero."),
+)
+CORRECTION = _table(
+    Method("bonferroni", "Bonferroni's correction: bounds the chance of any false finding.", (_DUNN,)),
+    Method("holm", "Holm's correction: bounds the chance of any false finding.", (_HOLM,)),
+    Method("hochberg", "Hochberg's correction: bounds the chance of any false finding.", (_HOCHBERG,)),
+    Method("bh", "Benjamini and Hochberg's correction: bounds the expected share of false findings.", (_BH,)),
+    Method("by", "Benjamini and Yekutieli's correction: bounds the expected share of false findings.", (_BY,)),
+    Method("none", "No correction for the number of comparisons."),
+)
+SIMULTANEOUS = _table(
+    Method(
+        "sup_t",
+        "Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters; with few clusters as wide as "
+        "Bonferroni's.",
+        (_SUP_T, _DUNN),
+    ),
+)
+VERDICT = _table(
+    Method(
+        "superiority",
+        "One-sided test that the difference is above the margin; at a margin of 0 the two-sided test of no difference. Inferior is "
+        f"said of one below minus the margin, {_OPPOSITE}.",
+    ),
+    Method(
+        "noninferiority",
+        "One-sided test that the difference is above minus the margin. Inferior is said of one below minus the margin, "
+        f"{_OPPOSITE}.",
+    ),
+    Method(
+        "equivalence",
+        "Two one-sided tests that the difference lies between minus the margin and the margin. Different is said of one beyond "
+        f"either, {_OPPOSITE}.",
+        (_SCHUIRMANN,),
+    ),
+)
+ICC = _table(
+    Method("anova", "Intracluster correlation from the analysis of variance, and Kish's design effect.", (_RIDOUT, _KISH)),
+)
+CROSSED = _table(
+    Method("crossed", "Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,)),
+)
+MCNEMAR = _table(
+    Method("exact", TEST["exact"].sentence, (_MCNEMAR,), ("independent", "counts")),
+    Method("midp", TEST["midp"].sentence, (_FAGERLAND,), ("independent", "counts")),
+    Method("asymptotic", "McNemar's chi-square test, for independent items.", (_MCNEMAR,), ("independent",)),
+    Method("corrected", "McNemar's chi-square test, less one for continuity.", (_MCNEMAR,), ("independent", "counts")),
+    Method("icc_averaged", DIFFERENCE["icc_averaged"].sentence, (_TANGO, _KISH), ("clusters",)),
+    Method("obuchowski", "Obuchowski's chi-square test of cluster sums.", needs=("clusters", "single")),
+    Method("durkalski", "Durkalski's chi-square test, in which clusters count alike.", needs=("clusters", "single")),
+    Method("yang", "Yang's chi-square test of cluster sums.", needs=("clusters", "single")),
+    Method(
+        "eliasziw", "Eliasziw and Donner's test: McNemar's, divided by an inflation.", needs=("clusters", "single", "counts")
+    ),
+    Method("sign_flip", "Randomisation test that exchanges the systems by cluster.", needs=("clusters", "single")),
+)
