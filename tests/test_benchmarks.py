@@ -169,7 +169,7 @@ def test_simulation_is_sane_and_repeats(coverage):
 
 def test_any_number_of_processes_writes_the_same_numbers_and_a_run_can_go_on(coverage, tmp_path):
     one, two, page = tmp_path / "one.csv", tmp_path / "two.csv", tmp_path / "page.md"
-    options = ["--quick", "--replicates", "6", "--confirm", "1", "--confirm-replicates", "8", "--table", str(page)]
+    options = ["--quick", "--replicates", "2", "--confirm", "1", "--confirm-replicates", "4", "--table", str(page)]
     coverage.main([*options, "--output", str(one)])
     script = [sys.executable, str(BENCHMARKS / "coverage.py"), *options, "--output", str(two), "--processes", "2"]
     subprocess.run(script, check=True, capture_output=True)
