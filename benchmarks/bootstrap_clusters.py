@@ -134,7 +134,14 @@ def summary(frame: pd.DataFrame) -> str:
         f"The standard error of a cell's coverage of .95 is {np.sqrt(0.95 * 0.05 / exact['replicates'].max()):.4f}, of one of .5 "
         f"{np.sqrt(0.25 / exact['replicates'].max()):.4f}, so the least of {each} is partly luck."
     )
-    out = [textwrap.fill(made, 120), "", "**Percentile bootstrap: mean coverage**", "", _crossed(exact, "mean"), ""]
+    out = [
+        textwrap.fill(made, 120),
+        "",
+        "**Percentile bootstrap: mean coverage**",
+        "",
+        _crossed(exact, "mean"),
+        "",
+    ]
     out += ["**Percentile bootstrap: least coverage**", "", _crossed(exact, "min"), ""]
     inside = exact[in_rule(exact)]
     if len(inside):
@@ -146,18 +153,25 @@ def summary(frame: pd.DataFrame) -> str:
         out += [textwrap.fill(words, 120), ""]
     table = drawn.pivot_table(index=["n_clusters", "p"], columns="method", values="coverage")[list(DRAWN)]
     body = [
-        [f"{g}", f"{p:g}", *(f"{x:.3f}" for x in row)] for (g, p), row in zip(table.index, table.to_numpy(), strict=True)
+        [f"{g}", f"{p:g}", *(f"{x:.3f}" for x in row)]
+        for (g, p), row in zip(table.index, table.to_numpy(), strict=True)
     ]
     made = (
         f"{int(drawn['replicates'].max())} data sets each, {_RESAMPLES} resamples, clusters of 5, ICC .3; standard errors "
         f"{drawn['coverage_se'].min():.3f} to {drawn['coverage_se'].max():.3f}"
     )
-    out += [f"**Other bootstraps** ({made})", "", simulation.markdown(["clusters", "p", "percentile", "BCa", "t"], body)]
+    out += [
+        f"**Other bootstraps** ({made})",
+        "",
+        simulation.markdown(["clusters", "p", "percentile", "BCa", "t"], body),
+    ]
     return "\n".join(out) + "\n"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--replicates", type=int, default=2_000)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--quick", action="store_true", help="a few cells; the numbers mean nothing")

@@ -42,7 +42,10 @@ GENERATORS = ("independent", "beta-binomial", "logit-normal", "all-or-nothing")
 SIZES = ("equal 5", "equal 20", "log-normal", "dominated")
 _EDGE = 1e-12  # a limit that equals the rate covers it, whatever the rounding
 _CHUNK = 100  # tables in one call
-_RESAMPLES, _RESAMPLED = 399, 250  # resamples, and replicates of a cell, of the percentile bootstrap that draws
+_RESAMPLES, _RESAMPLED = (
+    399,
+    250,
+)  # resamples, and replicates of a cell, of the percentile bootstrap that draws
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -126,7 +129,9 @@ def _limits(s: np.ndarray, m: np.ndarray, method: str) -> tuple[np.ndarray, np.n
         if method == "wilson_naive":
             result = stats.proportion_ci(rows.sum(axis=1), m.sum(), method="wilson", confidence_level=LEVEL)
         else:
-            result = stats.cluster_ci(rows, np.broadcast_to(m, rows.shape), method=method, confidence_level=LEVEL)
+            result = stats.cluster_ci(
+                rows, np.broadcast_to(m, rows.shape), method=method, confidence_level=LEVEL
+            )
         low.append(result.ci_low)
         high.append(result.ci_high)
     return np.concatenate(low), np.concatenate(high)
@@ -145,13 +150,17 @@ def _known(s: np.ndarray, m: np.ndarray, icc: float) -> tuple[np.ndarray, np.nda
 
 def _percentile(s: np.ndarray, m: np.ndarray, seed: np.random.SeedSequence) -> tuple[np.ndarray, np.ndarray]:
     results = [
-        stats.cluster_ci(row, m, method="bootstrap_percentile", n_resamples=_RESAMPLES, rng=child, confidence_level=LEVEL)
+        stats.cluster_ci(
+            row, m, method="bootstrap_percentile", n_resamples=_RESAMPLES, rng=child, confidence_level=LEVEL
+        )
         for row, child in zip(s, seed.spawn(len(s)), strict=True)
     ]
     return np.array([r.ci_low for r in results]), np.array([r.ci_high for r in results])
 
 
-def simulate(cell: Cell, replicates: int = 1000, *, seed: int = SEED, stage: int = 0, methods: str = "all") -> list[dict]:
+def simulate(
+    cell: Cell, replicates: int = 1000, *, seed: int = SEED, stage: int = 0, methods: str = "all"
+) -> list[dict]:
     """Coverage and mean width of every method in one cell: one record a method.
 
     ``stage`` makes the draws independent of those of another stage; ``methods="default"`` leaves the others out.
@@ -209,7 +218,9 @@ def collect(records: list[dict], output: Path | None) -> pd.DataFrame:
 
 def lowest(frame: pd.DataFrame, number: int) -> list[Cell]:
     """The cells in which the default covers least."""
-    rows = frame[(frame["method"] == DEFAULT) & (frame["stage"] == 0)].sort_values(["coverage", *_KEYS])[:number]
+    rows = frame[(frame["method"] == DEFAULT) & (frame["stage"] == 0)].sort_values(["coverage", *_KEYS])[
+        :number
+    ]
     return [Cell(*row) for row in rows[_KEYS].itertuples(index=False)]
 
 
@@ -240,7 +251,9 @@ def by_method(frame: pd.DataFrame) -> list[list[str]]:
 def _crossed(part: pd.DataFrame, how: str) -> tuple[list[str], list[list[str]]]:
     table = part.pivot_table(index="n_clusters", columns="p", values="coverage", aggfunc=how)
     header = ["clusters", *(f"p = {p:g}" for p in table.columns)]
-    return header, [[str(g), *map(_number, row)] for g, row in zip(table.index, table.to_numpy(), strict=True)]
+    return header, [
+        [str(g), *map(_number, row)] for g, row in zip(table.index, table.to_numpy(), strict=True)
+    ]
 
 
 def summary(frame: pd.DataFrame, command: str) -> str:
@@ -263,7 +276,11 @@ def summary(frame: pd.DataFrame, command: str) -> str:
         out.extend([f"**{title}**", "", *table] if title else table)
 
     relative = "median width (default = 1)"
-    add("", ["method", "cells", "least", "5 % of cells below", "mean", "cells under .93", relative], by_method(frame))
+    add(
+        "",
+        ["method", "cells", "least", "5 % of cells below", "mean", "cells under .93", relative],
+        by_method(frame),
+    )
     body = [
         [generator, sizes, len(part), _number(part["coverage"].min()), _number(part["coverage"].mean())]
         for (generator, sizes), part in own.groupby(["generator", "sizes"], observed=True, sort=True)
@@ -285,7 +302,9 @@ def summary(frame: pd.DataFrame, command: str) -> str:
              _number(before[tuple(getattr(row, key) for key in _KEYS)]), _number(row.coverage), _number(row.coverage_se, 4)]
             for row in again.itertuples()
         ]  # fmt: skip
-        title = f"The lowest cells of the default again, with {int(again['replicates'].max()):,} fresh replicates"
+        title = (
+            f"The lowest cells of the default again, with {int(again['replicates'].max()):,} fresh replicates"
+        )
         add(title, ["generator", "sizes", "clusters", "p", "ICC", "at first", "again", "s.e."], body)
     return "\n".join(out)
 
@@ -293,7 +312,10 @@ def summary(frame: pd.DataFrame, command: str) -> str:
 def verdict(frame: pd.DataFrame) -> list[str]:
     """What the default must show. A cell that was simulated again counts with the larger run."""
     own = frame[frame["method"] == DEFAULT].sort_values("stage").drop_duplicates(_KEYS, keep="last")
-    least, mean = own["coverage"].min(), frame[(frame["method"] == DEFAULT) & (frame["stage"] == 0)]["coverage"].mean()
+    least, mean = (
+        own["coverage"].min(),
+        frame[(frame["method"] == DEFAULT) & (frame["stage"] == 0)]["coverage"].mean(),
+    )
     return [
         f"least coverage of the default {least:.4f}: {'met' if least >= 0.925 else 'MISSED'} (>= .925)",
         f"mean coverage of the default {mean:.4f}: {'met' if 0.95 <= mean <= 0.99 else 'MISSED'} (.95 to .99)",
@@ -301,9 +323,15 @@ def verdict(frame: pd.DataFrame) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a few small cells; nothing is written unless asked for")
-    parser.add_argument("--replicates", type=int, default=None, help="replicates a cell (1000; 100 with --quick)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a few small cells; nothing is written unless asked for"
+    )
+    parser.add_argument(
+        "--replicates", type=int, default=None, help="replicates a cell (1000; 100 with --quick)"
+    )
     parser.add_argument(
         "--confirm", type=int, default=0, metavar="N", help="simulate the N lowest cells of the default again"
     )
@@ -311,7 +339,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--output", type=Path, default=None, help=f"CSV ({CSV.name} in results/)")
-    parser.add_argument("--table", type=Path, default=None, help=f"Markdown ({TABLE.name} in docs/explanation/)")
+    parser.add_argument(
+        "--table", type=Path, default=None, help=f"Markdown ({TABLE.name} in docs/explanation/)"
+    )
     parser.add_argument("--resume", action="store_true", help="keep the cells of --output that are done")
     options = parser.parse_args(arguments)
     output = options.output or (None if options.quick else CSV)
@@ -329,7 +359,9 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         done = {tuple(r[key] for key in _KEYS) for r in records if r["stage"] == 0 and r["method"] == DEFAULT}
         left = [cell for cell in cells if dataclasses.astuple(cell) not in done]
-        np.random.default_rng(0).shuffle(left)  # the bar's forecast is better, and an interrupted run is a fair sample
+        np.random.default_rng(0).shuffle(
+            left
+        )  # the bar's forecast is better, and an interrupted run is a fair sample
         for found in run(left, replicates, **settings):
             records += found
             collect(records, output)
@@ -338,7 +370,9 @@ def main(arguments: list[str] | None = None) -> None:
             done = {tuple(r[key] for key in _KEYS) for r in records if r["stage"] == 1}
             records = [r for r in records if r["stage"] == 0 or Cell(*(r[key] for key in _KEYS)) in low]
             left = [cell for cell in low if dataclasses.astuple(cell) not in done]
-            for found in run(left, options.confirm_replicates, stage=1, methods="default", label="lowest again", **settings):
+            for found in run(
+                left, options.confirm_replicates, stage=1, methods="default", label="lowest again", **settings
+            ):
                 records += found
                 collect(records, output)
     except KeyboardInterrupt:

@@ -110,7 +110,9 @@ def simulate(cell: Cell, n_sims: int, seed: int = SEED) -> list[dict]:
     rng = np.random.default_rng(cell.seed(seed))
     at = places(cell, rng)
     found, truth = (
-        (rates(cell, at, n_sims, rng), cell.p) if cell.kind == "rate" else (differences(cell, at, n_sims, rng), 0.0)
+        (rates(cell, at, n_sims, rng), cell.p)
+        if cell.kind == "rate"
+        else (differences(cell, at, n_sims, rng), 0.0)
     )
     return [
         {
@@ -158,7 +160,9 @@ def rates(cell: Cell, at: np.ndarray, n_sims: int, rng: np.random.Generator) -> 
     return found
 
 
-def differences(cell: Cell, at: np.ndarray, n_sims: int, rng: np.random.Generator) -> dict[str, DifferenceResult]:
+def differences(
+    cell: Cell, at: np.ndarray, n_sims: int, rng: np.random.Generator
+) -> dict[str, DifferenceResult]:
     """Intervals of the difference of two equal systems by each method; each replicate is a pair of columns."""
     shared = np.sqrt(_SHARED) * rng.standard_normal((n_sims, at.shape[1]))
     own = [shared + np.sqrt(1 - _SHARED) * latent(cell, at, n_sims, rng) for _ in range(2)]
@@ -230,7 +234,9 @@ def _tables(frame: pd.DataFrame) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=["rate", "difference"])
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)

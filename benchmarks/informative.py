@@ -36,8 +36,17 @@ TABLE = HERE.parent / "docs" / "explanation" / "informative_table.md"
 SEED = 20_260_303
 CLUSTERS = (15, 40, 100)
 # What the logit rises by for each unit of the log size, and the standard deviation of the log size.
-DEPENDENCE = {"none": (0.0, 1.0), "mild, falling": (-0.5, 0.5), "strong, falling": (-1.0, 1.0), "strong, rising": (1.0, 1.0)}
-METHODS = {"icc_averaged": "the default", "korn_graubard": "`korn_graubard`", "cr2": "`cr2` with Satterthwaite t"}
+DEPENDENCE = {
+    "none": (0.0, 1.0),
+    "mild, falling": (-0.5, 0.5),
+    "strong, falling": (-1.0, 1.0),
+    "strong, rising": (1.0, 1.0),
+}
+METHODS = {
+    "icc_averaged": "the default",
+    "korn_graubard": "`korn_graubard`",
+    "cr2": "`cr2` with Satterthwaite t",
+}
 _MEDIAN, _RATE, _ICC = 8, 0.8, 0.1
 _LOGIT = float(special.logit(_RATE))
 _EDGE = 1e-12
@@ -73,7 +82,9 @@ def truth(cell: Cell) -> float:
     edges = special.ndtr(np.log(np.r_[m - 0.5, m[-1] + 0.5] / _MEDIAN) / spread)
     chance = np.diff(edges)
     chance[0] += edges[0]  # what is rounded to 0 counts as 1
-    return float((chance * m * special.expit(_LOGIT + slope * np.log(m / _MEDIAN))).sum() / (chance * m).sum())
+    return float(
+        (chance * m * special.expit(_LOGIT + slope * np.log(m / _MEDIAN))).sum() / (chance * m).sum()
+    )
 
 
 def simulate(cell: Cell, replicates: int) -> list[dict]:
@@ -109,7 +120,9 @@ def summary(frame: pd.DataFrame) -> str:
         f"{_ICC}. Nominal coverage is .95; the standard error of one of .95 is {np.sqrt(0.95 * 0.05 / replicates):.4f}, "
         f"of one of .88 {np.sqrt(0.88 * 0.12 / replicates):.4f}."
     )
-    table = frame.pivot_table(index=["dependence", "n_clusters"], columns="method", values="coverage")[list(METHODS)]
+    table = frame.pivot_table(index=["dependence", "n_clusters"], columns="method", values="coverage")[
+        list(METHODS)
+    ]
     body = [
         [name, g, *(f"{table.loc[(name, g), method]:.3f}" for method in METHODS)]
         for name in DEPENDENCE
@@ -120,7 +133,9 @@ def summary(frame: pd.DataFrame) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--replicates", type=int, default=1_000)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--quick", action="store_true", help="a few samples; the numbers mean nothing")
@@ -129,7 +144,9 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     jobs = [(cell, 10 if options.quick else options.replicates) for cell in grid(quick=options.quick)]
     found = simulation.spread(_job, jobs, processes=options.processes, label="cells", bar=not options.quick)
-    frame = simulation.collect(list(itertools.chain.from_iterable(found)), ["dependence", "n_clusters"], options.output)
+    frame = simulation.collect(
+        list(itertools.chain.from_iterable(found)), ["dependence", "n_clusters"], options.output
+    )
     page = summary(frame)
     options.table.write_text(page, encoding="utf-8")
     print(page)

@@ -79,7 +79,9 @@ def wilson(p: np.ndarray, n: np.ndarray | float, t: float) -> tuple[np.ndarray, 
     return centre - half, centre + half
 
 
-def intervals(s: np.ndarray, m: np.ndarray, seed: np.random.SeedSequence) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def intervals(
+    s: np.ndarray, m: np.ndarray, seed: np.random.SeedSequence
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Limits of every method for each row of sums; nan where a tool gives none."""
     total, clusters = m.sum(), len(m)
     p = s.sum(axis=1) / total
@@ -100,7 +102,9 @@ def intervals(s: np.ndarray, m: np.ndarray, seed: np.random.SeedSequence) -> dic
         low, high = empty.copy(), empty.copy()
         if name == "bootstrap":
             for row, child in zip(rows, seed.spawn(len(rows)), strict=True):
-                one = stats.cluster_ci(s[row], m, method="bootstrap_percentile", n_resamples=_RESAMPLES, rng=child)
+                one = stats.cluster_ci(
+                    s[row], m, method="bootstrap_percentile", n_resamples=_RESAMPLES, rng=child
+                )
                 low[row], high[row] = one.ci_low, one.ci_high
         elif len(rows):
             low[rows], high[rows] = _ours(s[rows], m, name)
@@ -118,7 +122,11 @@ def simulate(cell: Cell, replicates: int) -> list[dict]:
     """Coverage and mean width of each method in one cell: one record a method."""
     size_seed, draw_seed, resample_seed = cell.seed().spawn(3)
     equal = cell.sizes == "5"
-    m = np.full(cell.n_clusters, 5) if equal else np.random.default_rng(size_seed).integers(1, 21, cell.n_clusters)
+    m = (
+        np.full(cell.n_clusters, 5)
+        if equal
+        else np.random.default_rng(size_seed).integers(1, 21, cell.n_clusters)
+    )
     s = cluster_sums(m, cell.icc, cell.p, replicates, np.random.default_rng(draw_seed), shape="beta_binomial")
     records = []
     with warnings.catch_warnings():
@@ -151,14 +159,18 @@ def summary(frame: pd.DataFrame) -> str:
         "interval for a sample has missed there, and its width is over the other samples."
     )
     by = frame.groupby("method")
-    table = pd.DataFrame({"mean": by["coverage"].mean(), "worst": by["coverage"].min(), "width": by["width"].mean()})
+    table = pd.DataFrame(
+        {"mean": by["coverage"].mean(), "worst": by["coverage"].min(), "width": by["width"].mean()}
+    )
     body = [[*WORDS[name], *(f"{x:.3f}" for x in table.loc[name])] for name in WORDS]
     header = ["method", "found in", "mean coverage", "worst", "mean width"]
     return f"{textwrap.fill(made, 120)}\n\n{simulation.markdown(header, body)}\n"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--replicates", type=int, default=1_000)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--quick", action="store_true", help="a few cells; the numbers mean nothing")

@@ -72,7 +72,9 @@ def pilot(cell: Cell, sizes: np.ndarray, rng: np.random.Generator) -> pd.DataFra
     spread = 1 / cell.icc - 1
     if cell.goal == "half-width":
         own, rest = rng.normal(size=len(sizes)), rng.normal(size=len(cluster))
-        return pd.DataFrame({"cluster": cluster, "score": np.sqrt(cell.icc) * own[cluster] + np.sqrt(1 - cell.icc) * rest})
+        return pd.DataFrame(
+            {"cluster": cluster, "score": np.sqrt(cell.icc) * own[cluster] + np.sqrt(1 - cell.icc) * rest}
+        )
     ahead, behind = (DISAGREEMENT + TRUE) / 2, (DISAGREEMENT - TRUE) / 2
     shares = rng.dirichlet(spread * np.array([ahead, behind, 1 - DISAGREEMENT]), len(sizes))
     place = (rng.random(len(cluster))[:, None] > np.cumsum(shares, axis=1)[cluster, :2]).sum(axis=1)
@@ -91,7 +93,11 @@ def true_number(cell: Cell, sizes: np.ndarray) -> int:
     common = {"icc": cell.icc, "items_per_cluster": sizes}
     if cell.goal == "half-width":
         return int(stats.required_clusters(half_width=HALF_WIDTH, std_dev=1.0, **common).n_clusters)
-    return int(stats.required_clusters(difference=DIFFERENCE, power=POWER, disagreement=DISAGREEMENT, **common).n_clusters)
+    return int(
+        stats.required_clusters(
+            difference=DIFFERENCE, power=POWER, disagreement=DISAGREEMENT, **common
+        ).n_clusters
+    )
 
 
 def look(cell: Cell, rows: pd.DataFrame, number: int) -> tuple[bool, bool, bool]:
@@ -146,13 +152,24 @@ def summary(frame: pd.DataFrame) -> str:
         ]
         for one in frame.itertuples()
     ]  # fmt: skip
-    header = ["goal", "clusters of the pilot", "sizes", "ICC", "true number", "in the range", "range above", "range below"]
+    header = [
+        "goal",
+        "clusters of the pilot",
+        "sizes",
+        "ICC",
+        "true number",
+        "in the range",
+        "range above",
+        "range below",
+    ]
     header += ["ICC in its limits"]
     return "\n".join([textwrap.fill(made, 120), "", simulation.markdown(header, rows), ""])
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--output", type=Path, default=CSV)
@@ -162,7 +179,9 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error("--quick would overwrite the committed numbers; name --output and --table")
     jobs = [(cell, 4 if options.quick else N_PILOTS) for cell in grid(quick=options.quick)]
     records = []
-    for done in simulation.spread(_job, jobs, processes=options.processes, label="pilots", bar=not options.quick):
+    for done in simulation.spread(
+        _job, jobs, processes=options.processes, label="pilots", bar=not options.quick
+    ):
         records += done
     frame = simulation.collect(records, KEYS, options.output)
     options.table.write_text(summary(frame), encoding="utf-8")

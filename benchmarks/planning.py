@@ -79,7 +79,9 @@ def _latent(generator: str, clusters: int, sizes: str, rate: float, gap: float) 
     means = ndtri([rate + gap, rate])
     a, b = ndtr((means[:, None] + np.sqrt(shared + item) * x) / np.sqrt(1 - shared - item))
     disagreement = float(w @ (a * (1 - b) + b * (1 - a)))
-    u, x_a, x_b = np.meshgrid(np.sqrt(shared) * x, np.sqrt(own) * x, np.sqrt(own) * x, indexing="ij", sparse=True)
+    u, x_a, x_b = np.meshgrid(
+        np.sqrt(shared) * x, np.sqrt(own) * x, np.sqrt(own) * x, indexing="ij", sparse=True
+    )
     rest = np.sqrt(1 - shared - own)
     gaps = ndtr((means[0] + u + x_a) / rest) - ndtr((means[1] + u + x_b) / rest)
     between = float(np.einsum("ijk,i,j,k->", gaps**2, w, w, w)) - gap**2
@@ -92,7 +94,9 @@ def _latent(generator: str, clusters: int, sizes: str, rate: float, gap: float) 
 def grid(*, quick: bool = False) -> list[Cell]:
     """The designs."""
 
-    def power(generator: str, clusters: int, sizes: str, icc: float, effect: float, spread: float, **more: object) -> Cell:
+    def power(
+        generator: str, clusters: int, sizes: str, icc: float, effect: float, spread: float, **more: object
+    ) -> Cell:
         more = {"goal": "superiority", **more}
         return Cell(
             measure="power",
@@ -107,7 +111,13 @@ def grid(*, quick: bool = False) -> list[Cell]:
 
     def width(generator: str, clusters: int, sizes: str, icc: float, effect: float, **more: object) -> Cell:
         return Cell(
-            measure="half-width", generator=generator, clusters=clusters, sizes=sizes, icc=icc, effect=effect, **more
+            measure="half-width",
+            generator=generator,
+            clusters=clusters,
+            sizes=sizes,
+            icc=icc,
+            effect=effect,
+            **more,
         )
 
     cells = [
@@ -179,7 +189,11 @@ def values(cell: Cell, sizes: np.ndarray, n: int, rng: np.random.Generator) -> n
         noise = np.sqrt(1 - sum(PROBIT[cell.generator]))
         common = shared * rng.normal(size=(n, len(sizes)))[:, codes] + item * rng.normal(size=(n, len(codes)))
         passed = [
-            mean + common + own * rng.normal(size=(n, len(sizes)))[:, codes] + noise * rng.normal(size=(n, len(codes))) > 0
+            mean
+            + common
+            + own * rng.normal(size=(n, len(sizes)))[:, codes]
+            + noise * rng.normal(size=(n, len(codes)))
+            > 0
             for mean in ndtri([cell.rate + cell.effect, cell.rate])
         ]
         return passed[0].astype(float) - passed[1]
@@ -214,7 +228,10 @@ def tested(cell: Cell, sizes: np.ndarray, d: np.ndarray) -> np.ndarray:
         else:
             found = stats.diff_ci(b, c, sizes, **ask)
     return (
-        found.verdict == {"superiority": "superior", "noninferiority": "noninferior", "equivalence": "equivalent"}[cell.goal]
+        found.verdict
+        == {"superiority": "superior", "noninferiority": "noninferior", "equivalence": "equivalent"}[
+            cell.goal
+        ]
     )
 
 
@@ -224,7 +241,9 @@ def widths(cell: Cell, sizes: np.ndarray, y: np.ndarray) -> np.ndarray:
     sums, squares = np.add.reduceat(y, first, axis=1), np.add.reduceat(y**2, first, axis=1)
     graded = cell.generator == "graded" or cell.samples > 1
     method = "cr2" if cell.generator == "graded" else "auto"
-    found = stats.cluster_ci(sums, np.broadcast_to(sizes, sums.shape), ss=squares if graded else None, method=method)
+    found = stats.cluster_ci(
+        sums, np.broadcast_to(sizes, sums.shape), ss=squares if graded else None, method=method
+    )
     return (found.ci_high - found.ci_low) / 2
 
 
@@ -299,7 +318,9 @@ def summary(frame: pd.DataFrame) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--output", type=Path, default=CSV)
@@ -312,7 +333,9 @@ def main(arguments: list[str] | None = None) -> None:
         for cell in grid(quick=options.quick)
     ]
     records = []
-    for done in simulation.spread(_job, jobs, processes=options.processes, label="planning", bar=not options.quick):
+    for done in simulation.spread(
+        _job, jobs, processes=options.processes, label="planning", bar=not options.quick
+    ):
         records += done
     frame = simulation.collect(records, KEYS, options.output)
     options.table.write_text(summary(frame), encoding="utf-8")

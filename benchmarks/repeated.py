@@ -96,7 +96,13 @@ def law(cell: Cell) -> tuple[float, np.ndarray]:
 def items_of(c: np.ndarray, samples: int, clusters: np.ndarray | None) -> Items:
     """Items with c passes of so many samples each, as the accessors make them of rows."""
     names = Names(
-        score="score", item=["item"], samples=[], entries="rows", n_groups=1, item_label=int, group_label=lambda _: ""
+        score="score",
+        item=["item"],
+        samples=[],
+        entries="rows",
+        n_groups=1,
+        item_label=int,
+        group_label=lambda _: "",
     )
     coded = None if clusters is None else Codes(codes=clusters, size=int(clusters.max()) + 1, label=int)
     found = [] if coded is None else [Clustering(name="cluster", coded=coded)]
@@ -150,7 +156,11 @@ def _job(job: tuple[Cell, int, int, int]) -> list[dict]:
 def lowest(frame: pd.DataFrame, number: int) -> list[Cell]:
     """Cells whose first estimate, of any k's interval or of all together, is lowest."""
     first = frame[frame["stage"] == 0]
-    least = first.assign(least=first[["coverage", "all_k"]].min(axis=1)).groupby(KEYS, as_index=False)["least"].min()
+    least = (
+        first.assign(least=first[["coverage", "all_k"]].min(axis=1))
+        .groupby(KEYS, as_index=False)["least"]
+        .min()
+    )
     return [Cell(*row) for row in least.sort_values(["least", *KEYS])[KEYS][:number].itertuples(index=False)]
 
 
@@ -185,7 +195,12 @@ def summary(frame: pd.DataFrame) -> str:
             part = frame[(frame["world"] == world) & (frame["k"] == k)]
             if not len(part):
                 continue
-            figures = [part["coverage"].min(), part["coverage"].mean(), part["all_k"].min(), part["all_k"].mean()]
+            figures = [
+                part["coverage"].min(),
+                part["coverage"].mean(),
+                part["all_k"].min(),
+                part["all_k"].mean(),
+            ]
             naive = f"{part['rows_by_item'].min():.3f}" if k == 1 else ""
             body.append([label, k, *map("{:.3f}".format, figures), naive])
     parts = [textwrap.fill(made, 120), "", simulation.markdown(header, body), ""]
@@ -202,7 +217,9 @@ def summary(frame: pd.DataFrame) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--confirm", type=int, default=0, metavar="N", help="draw the N lowest cells anew")
     parser.add_argument("--confirm-simulations", type=int, default=1000)

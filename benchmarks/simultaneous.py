@@ -38,7 +38,11 @@ TABLE = HERE.parent / "docs" / "explanation" / "simultaneous_table.md"
 SEED, ALPHA, DRAWS = 20_250_702, 0.05, 1999
 SIZES = ("equal", "log-normal", "dominated")
 # Shares of (cluster, item, cluster x system, cluster x family of systems, the rest) in the variance of the latent score.
-WORLDS = {"independent": (0, 0, 0.3, 0, 0.7), "shared": (0.15, 0.35, 0.15, 0, 0.35), "families": (0.15, 0.3, 0.05, 0.3, 0.2)}
+WORLDS = {
+    "independent": (0, 0, 0.3, 0, 0.7),
+    "shared": (0.15, 0.35, 0.15, 0, 0.35),
+    "families": (0.15, 0.3, 0.05, 0.3, 0.2),
+}
 RULES = {"ours": "`compare`", "gaussian": "sup-t, as if clusters were many", "bonferroni": "Bonferroni"}
 METHODS = {"icc_averaged": "`icc_averaged` (the default)", "cr2": "`cr2`"}
 
@@ -64,7 +68,10 @@ def grid(*, quick: bool = False) -> list[tuple[Cell, int]]:
         return [(Cell(3, "shared", "equal", 5), 20), (Cell(10, "families", "log-normal", 12), 5)]
     cells = [(Cell(3, *one), 1000) for one in itertools.product(WORLDS, SIZES, (5, 12, 40, 160))]
     cells += [(Cell(10, *one), 600) for one in itertools.product(WORLDS, SIZES, (5, 12, 40, 160))]
-    return cells + [(Cell(50, *one), 200) for one in itertools.product(("shared", "families"), SIZES[:2], (5, 12, 40, 160))]
+    return cells + [
+        (Cell(50, *one), 200)
+        for one in itertools.product(("shared", "families"), SIZES[:2], (5, 12, 40, 160))
+    ]
 
 
 def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
@@ -80,7 +87,11 @@ def draw(cell: Cell, m: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarra
     cluster, item, cross, family, rest = np.sqrt(WORLDS[cell.world])
     codes = np.repeat(np.arange(len(m)), m)
     clan = rng.standard_normal((len(m), 5))[:, np.arange(cell.systems) % 5]
-    level = cluster * rng.standard_normal((len(m), 1)) + cross * rng.standard_normal((len(m), cell.systems)) + family * clan
+    level = (
+        cluster * rng.standard_normal((len(m), 1))
+        + cross * rng.standard_normal((len(m), cell.systems))
+        + family * clan
+    )
     own = item * rng.standard_normal((len(codes), 1)) + rest * rng.standard_normal((len(codes), cell.systems))
     return (level[codes] + own > 0).astype(float), codes
 
@@ -101,9 +112,13 @@ def simulate(cell: Cell, n_sims: int, seed: int = SEED) -> list[dict]:
         levels = {"bonferroni": ALPHA / 2 / len(a)}
         for rule, freedom in (("ours", df), ("gaussian", np.inf)):
             block = Block(influence=matched.influence, contrasts=pairs, df=freedom)
-            levels[rule] = simultaneous_outside([block], ALPHA, n_draws=DRAWS, seed=np.random.SeedSequence(sim))
+            levels[rule] = simultaneous_outside(
+                [block], ALPHA, n_draws=DRAWS, seed=np.random.SeedSequence(sim)
+            )
         for method in METHODS:
-            p = infer(totals, method, alternative="two-sided", confidence_level=1 - ALPHA, margin=None, claim=None).pvalue
+            p = infer(
+                totals, method, alternative="two-sided", confidence_level=1 - ALPHA, margin=None, claim=None
+            ).pvalue
             pointwise[method] += float((p < ALPHA).mean()) / n_sims
             for rule in RULES:
                 wrong[method, rule] += bool(p.min() < 2 * levels[rule])
@@ -137,13 +152,21 @@ def summary(frame: pd.DataFrame) -> str:
         many = part[part["n_clusters"] == part["n_clusters"].max()]
         numbers = [part["fwer"].max(), part["fwer"].mean(), many["fwer"].mean()]
         body.append(
-            [systems, METHODS[method], RULES[rule], *map("{:.3f}".format, numbers), f"{many['level_ratio'].mean():.2f}"]
+            [
+                systems,
+                METHODS[method],
+                RULES[rule],
+                *map("{:.3f}".format, numbers),
+                f"{many['level_ratio'].mean():.2f}",
+            ]
         )
     return "\n".join([textwrap.fill(made, 120), "", simulation.markdown(header, body), ""])
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--output", type=Path, default=CSV)

@@ -173,7 +173,9 @@ def rows(n: int, n_clusters: int, *, seed: int = 1, sparse: bool = False, text: 
     score = (rng.random(n) < rate[code]).astype(np.int64)
     ids: Any = code * 1_000_003 + 17 if sparse else code
     if text:
-        ids = pd.Series(np.array([f"document-{c:07d}" for c in range(n_clusters)], dtype=object)[code], dtype="str")
+        ids = pd.Series(
+            np.array([f"document-{c:07d}" for c in range(n_clusters)], dtype=object)[code], dtype="str"
+        )
     return pd.DataFrame({"cluster": ids, "score": score})
 
 
@@ -186,7 +188,9 @@ def _lists(s: np.ndarray, m: np.ndarray) -> dict[str, list[float]]:
     code = np.repeat(np.arange(len(m)), size)
     start = np.cumsum(size) - size
     names = np.array([f"doc-{g:06d}" for g in range(len(m))], dtype=object)
-    frame = pd.DataFrame({"cluster": names[code], "score": (np.arange(len(code)) - start[code] < s[code]).astype(float)})
+    frame = pd.DataFrame(
+        {"cluster": names[code], "score": (np.arange(len(code)) - start[code] < s[code]).astype(float)}
+    )
     return frame.sample(frac=1, random_state=1).groupby("cluster")["score"].apply(list).to_dict()
 
 
@@ -307,7 +311,12 @@ def bootstrap_memory(quick: bool) -> Iterator[Row]:
                 clustered.rate(t, method=method, n_resamples=most, rng=1)
 
             kind = "fractional" if fractional else "0/1"
-            yield within(f"extra memory of {method}, G={clusters:,}, {kind}, from totals", peak_memory(work), 64.0, "MB")
+            yield within(
+                f"extra memory of {method}, G={clusters:,}, {kind}, from totals",
+                peak_memory(work),
+                64.0,
+                "MB",
+            )
 
 
 # -- closed form and reduction -----------------------------------------------------------------------------------------
@@ -328,7 +337,11 @@ def closed_form(quick: bool) -> Iterator[Row]:
             return df.evalci.cluster_ci("cluster", method="cr1")
 
         def fit(model: Any, df: pd.DataFrame) -> np.ndarray:
-            ids = df["cluster"] if df["cluster"].dtype.kind == "i" else pd.Series(pd.factorize(df["cluster"])[0])
+            ids = (
+                df["cluster"]
+                if df["cluster"].dtype.kind == "i"
+                else pd.Series(pd.factorize(df["cluster"])[0])
+            )
             return np.ravel(model.fit(cov_type="cluster", cov_kwds={"groups": ids}, use_t=True).conf_int())
 
         def formula(df: pd.DataFrame = df) -> np.ndarray:
@@ -357,7 +370,10 @@ def reduction(quick: bool) -> Iterator[Row]:
         ours = cpu(lambda df=df: df.evalci.cluster_ci("cluster", method="cr1"), 3)
         kind = "sparse" if sparse else "dense"
         yield costs(
-            f"cluster_ci(method='cr1'), {n:,} rows, G={clusters:,}, {kind} int ids: pd.factorize alone", ours, base, 1.5
+            f"cluster_ci(method='cr1'), {n:,} rows, G={clusters:,}, {kind} int ids: pd.factorize alone",
+            ours,
+            base,
+            1.5,
         )
 
 
@@ -382,13 +398,19 @@ def many_groups(quick: bool) -> Iterator[Row]:
         n = n_groups * clusters * size
         group, cluster = np.arange(n) // (clusters * size), np.arange(n) // size
         rate = rng.beta(1.4, 0.6, n_groups * clusters)[cluster]
-        score = rng.beta(4 * rate + 0.01, 4 * (1 - rate) + 0.01) if fractional else (rng.random(n) < rate).astype(int)
+        score = (
+            rng.beta(4 * rate + 0.01, 4 * (1 - rate) + 0.01)
+            if fractional
+            else (rng.random(n) < rate).astype(int)
+        )
         df = pd.DataFrame({"group": group, "cluster": cluster % clusters, "score": score})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             took = cpu(lambda df=df: df.evalci.cluster_ci("cluster", by="group"), 3)
         kind = "fractional" if fractional else "0/1"
-        yield within(f"default, {n_groups} groups x {clusters} clusters x {size} rows in one call, {kind}", took, 3.0)
+        yield within(
+            f"default, {n_groups} groups x {clusters} clusters x {size} rows in one call, {kind}", took, 3.0
+        )
 
 
 _TEXT_CASE = """
@@ -424,7 +446,12 @@ def text_clusters(quick: bool) -> Iterator[Row]:
         results.append([float(x) for x in out.split()])
     took, memory = np.min(results, axis=0)
     yield within(f"default, {n:,} rows in {clusters:,} text clusters", float(took), 3.0)
-    yield within(f"default, {n:,} rows in {clusters:,} text clusters: extra resident memory", float(memory), 300.0, "MB")
+    yield within(
+        f"default, {n:,} rows in {clusters:,} text clusters: extra resident memory",
+        float(memory),
+        300.0,
+        "MB",
+    )
 
 
 # -- accuracy and cost of the default ----------------------------------------------------------------------------------
@@ -483,7 +510,14 @@ def reference_small(s: np.ndarray, m: np.ndarray, ss: np.ndarray, n_nodes: int =
 
         def smooth(theta: np.ndarray, t: float = t) -> np.ndarray:
             x, y = (np.sin(theta) ** 2 * t)[:, None], (np.cos(theta) ** 2 * t)[:, None]
-            value = gammaln(x + s_u) - gammaln(x) + gammaln(y + (m_u - s_u)) - gammaln(y) + gammaln(t) - gammaln(t + m_u)
+            value = (
+                gammaln(x + s_u)
+                - gammaln(x)
+                + gammaln(y + (m_u - s_u))
+                - gammaln(y)
+                + gammaln(t)
+                - gammaln(t + m_u)
+            )
             return value @ count
 
         def all_or_nothing(theta: np.ndarray, r: float = r) -> np.ndarray:
@@ -510,7 +544,9 @@ def reference_dense(s: np.ndarray, m: np.ndarray) -> tuple[float, float]:
     return _average(s.sum() / m.sum(), _effective(m, post.rho, 1.0), post.weight)
 
 
-def reference_large(s: np.ndarray, m: np.ndarray, ss: np.ndarray, half_points: int = 12) -> tuple[float, float]:
+def reference_large(
+    s: np.ndarray, m: np.ndarray, ss: np.ndarray, half_points: int = 12
+) -> tuple[float, float]:
     """Fractional scores in very many clusters: trapezoidal rule on a grid of half standard deviations about the joint peak.
 
     Both directions are arcsin(sqrt(.)); the rule converges exponentially for so nearly normal an integrand.
@@ -523,7 +559,9 @@ def reference_large(s: np.ndarray, m: np.ndarray, ss: np.ndarray, half_points: i
     def value(x: np.ndarray) -> float:
         rho, p = np.sin(x[0]) ** 2, np.sin(x[1]) ** 2
         t = (1 - rho) / rho
-        fixed = (times * (gammaln(t) - gammaln(t + size * phi))).sum() - len(s) * (gammaln(p * t) + gammaln((1 - p) * t))
+        fixed = (times * (gammaln(t) - gammaln(t + size * phi))).sum() - len(s) * (
+            gammaln(p * t) + gammaln((1 - p) * t)
+        )
         data = gammaln(p * t + a).sum() + gammaln((1 - p) * t + b).sum()
         return float(data + fixed + np.log(np.sin(2 * x[1])))
 
@@ -603,8 +641,12 @@ def imports(quick: bool) -> Iterator[Row]:
         "import pandas, xarray, sys; before = set(sys.modules); import evalci_accessor; "
         f"print(*[name for name in {HEAVY} if name in set(sys.modules) - before])"
     )
-    extra = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    yield within(f"heavy modules that the import adds ({', '.join(extra) or 'none'})", float(len(extra)), 0.0, "")
+    extra = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    yield within(
+        f"heavy modules that the import adds ({', '.join(extra) or 'none'})", float(len(extra)), 0.0, ""
+    )
 
 
 def cube(quick: bool) -> Iterator[Row]:
@@ -634,7 +676,12 @@ def cube(quick: bool) -> Iterator[Row]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             took, other, memory = cpu(ours, 3), cpu(peer, 2, 5), peak_memory(ours)
-        yield faster(f"{what}: {name}, sums only", took, other, 5.0 if "flox" in name and "without" not in name else None)
+        yield faster(
+            f"{what}: {name}, sums only",
+            took,
+            other,
+            5.0 if "flox" in name and "without" not in name else None,
+        )
         yield within(f"{what}: extra memory", memory, size / 2 if len(shape) == 4 else None, "MB")
 
 
@@ -723,13 +770,20 @@ def pairs_tables(quick: bool) -> Iterator[Row]:
         np.testing.assert_allclose(found[some], crosstabs_and_p(), rtol=1e-9)
     scale = len(a) / len(some)
     alone, full = cpu(crosstabs, 3) * scale, cpu(crosstabs_and_p, 3) * scale
-    what, scaled = f"{len(a):,} McNemar tables, {m} systems x {n:,} items", f"(timed on {len(some)} pairs and scaled)"
+    what, scaled = (
+        f"{len(a):,} McNemar tables, {m} systems x {n:,} items",
+        f"(timed on {len(some)} pairs and scaled)",
+    )
     peer = f"pandas.crosstab of pivoted columns + statsmodels mcnemar(exact=True) {scaled}"
     yield faster(f"{what}, tables only, from ready scores: pandas.crosstab of pivoted columns {scaled}",
                  cpu(lambda: _four_cells(ready, a, b), 7, 5), alone, 1_000)  # fmt: skip
     yield faster(f"{what}, and exact p, from ready scores: {peer}", cpu(tables_and_p, 7, 5), full, 1_000)
     yield faster(f"{what}, mcnemar(), cube to answer: {peer}", cpu(from_cube, 5), full)
-    yield faster(f"{what}, mcnemar(), frame with text ids ({len(df):,} rows) to answer: {peer}", cpu(from_frame, 3), full)
+    yield faster(
+        f"{what}, mcnemar(), frame with text ids ({len(df):,} rows) to answer: {peer}",
+        cpu(from_frame, 3),
+        full,
+    )
 
 
 def _shared_bootstrap(scores: MatchedScores, a: np.ndarray, b: np.ndarray, n_resamples: int) -> np.ndarray:
@@ -755,7 +809,13 @@ def _one_pair_scipy(d: np.ndarray, m: np.ndarray, n_resamples: int) -> object:
     from scipy.stats import bootstrap
 
     return bootstrap(
-        (d, m), _paired_ratio, paired=True, vectorized=True, n_resamples=n_resamples, method="percentile", rng=1
+        (d, m),
+        _paired_ratio,
+        paired=True,
+        vectorized=True,
+        n_resamples=n_resamples,
+        method="percentile",
+        rng=1,
     ).confidence_interval
 
 
@@ -792,7 +852,10 @@ def pairs_bootstrap(quick: bool) -> Iterator[Row]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         took = {"from cluster sums": cpu(shared, 5, 5), "diff_ci(), cube to answer": cpu(accessor, 5, 5)}
-        memory = {"from cluster sums": peak_memory(shared), "diff_ci(), cube to answer": peak_memory(accessor)}
+        memory = {
+            "from cluster sums": peak_memory(shared),
+            "diff_ci(), cube to answer": peak_memory(accessor),
+        }
     for one, pairs, name, target in (
         (_one_pair_scipy, timed, "pair by pair, scipy.stats.bootstrap", 500.0),
         (_one_pair, timed, "pair by pair, numpy, all resamples of a pair at once", 500.0),
@@ -800,7 +863,9 @@ def pairs_bootstrap(quick: bool) -> Iterator[Row]:
     ):  # fmt: skip
         peer = cpu(functools.partial(pair_by_pair, one, pairs), 3) * len(a) / pairs
         for how, ours in took.items():
-            aim = target if how == "from cluster sums" else None  # as the peer, which does not read the scores
+            aim = (
+                target if how == "from cluster sums" else None
+            )  # as the peer, which does not read the scores
             yield faster(f"{what}, {how}: {name} (timed on {pairs} and scaled)", ours, peer, aim)
     for how, extra in memory.items():
         yield within(f"{what}, {how}: extra memory", extra, 64.0, "MB")
@@ -823,12 +888,22 @@ def pairs_compare(quick: bool) -> Iterator[Row]:
 
         def bootstrap(df: pd.DataFrame = df, resamples: int = 200 if quick else 9_999) -> pd.DataFrame:
             return df.evalci.diff_ci(
-                "system", item="item", cluster="doc", method="bootstrap_percentile", n_resamples=resamples, rng=1
+                "system",
+                item="item",
+                cluster="doc",
+                method="bootstrap_percentile",
+                n_resamples=resamples,
+                rng=1,
             )
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            took, memory, other, extra = cpu(compare, 5), peak_memory(compare), cpu(bootstrap, 3), peak_memory(bootstrap)
+            took, memory, other, extra = (
+                cpu(compare, 5),
+                peak_memory(compare),
+                cpu(bootstrap, 3),
+                peak_memory(bootstrap),
+            )
         what = f"{m} systems x {n:,} items, G={clusters:,}, frame with text ids ({len(df):,} rows) to answer"
         yield within(f"compare(), {what}", took, limit)
         yield within(f"compare(), {what}: extra memory", memory, None, "MB")
@@ -851,7 +926,8 @@ def pairs_simultaneous(quick: bool) -> Iterator[Row]:
             simultaneous_outside([block], 0.05, n_draws=draws, seed=np.random.SeedSequence(1))
 
         yield within(
-            f"sup-t level of {len(contrasts):,} contrasts, {m} systems, G={clusters:,}, {draws:,} draws", cpu(work, 7, 5)
+            f"sup-t level of {len(contrasts):,} contrasts, {m} systems, G={clusters:,}, {draws:,} draws",
+            cpu(work, 7, 5),
         )
 
 
@@ -867,7 +943,10 @@ def reference_pair(b: np.ndarray, c: np.ndarray, m: np.ndarray, n_nodes: int = 2
     mean = w @ d / w.sum(axis=1)
     square = (b + c - m * d**2).sum() / (1 - rho) + (w * (d - mean[:, None]) ** 2).sum(axis=1)
     log_weight = (
-        np.log(growth).sum(axis=1) + (n - groups) * np.log1p(-rho) + np.log(w.sum(axis=1)) + (n - 1) * np.log(square)
+        np.log(growth).sum(axis=1)
+        + (n - groups) * np.log1p(-rho)
+        + np.log(w.sum(axis=1))
+        + (n - 1) * np.log(square)
     )
     weight = np.exp((log_weight.min() - log_weight) / 2)
     weight /= weight.sum()
@@ -896,7 +975,9 @@ def _discordant(n_pairs: int, n_clusters: int, sizes: str) -> tuple[np.ndarray, 
     m = totals(n_clusters, 10.0, "log-normal" if sizes == "one of half the items" else sizes)[1]
     if sizes == "one of half the items":
         m[0] = m[1:].sum()
-    disagree = rng.binomial(m.astype(int), rng.uniform(0.05, 0.5, (4 * n_pairs, 1)), (4 * n_pairs, n_clusters))
+    disagree = rng.binomial(
+        m.astype(int), rng.uniform(0.05, 0.5, (4 * n_pairs, 1)), (4 * n_pairs, n_clusters)
+    )
     strength = rng.uniform(0.2, 20, (4 * n_pairs, 1))
     rate = rng.uniform(0.2, 0.8, (4 * n_pairs, 1))
     b = rng.binomial(disagree, rng.beta(rate * strength, (1 - rate) * strength, disagree.shape)).astype(float)
@@ -946,7 +1027,9 @@ GROUPS: dict[str, Callable[[bool], Iterator[Row]]] = {
 HEADER = ["what", "ours", "peer", "ratio", "target"]
 
 
-def run(only: str | None = None, *, quick: bool = False, show: Callable[[str], None] | None = None) -> list[Row]:
+def run(
+    only: str | None = None, *, quick: bool = False, show: Callable[[str], None] | None = None
+) -> list[Row]:
     """Run the groups whose name contains ``only``; ``show`` gets a table line as soon as it is there."""
     chosen = {name: work for name, work in GROUPS.items() if only is None or only in name}
     if not chosen:
@@ -970,7 +1053,9 @@ def markdown(table: list[Row]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", help="groups whose name contains this: " + ", ".join(GROUPS))
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
     parser.add_argument("--write", type=Path, help="file for the table in Markdown")

@@ -80,7 +80,12 @@ class Cell:
 
     def seed(self, base: int, stage: int) -> np.random.SeedSequence:
         settings, sizes = list(SETTINGS | COIN), (*SIZES, "equal 20", "equal 200")
-        key = (settings.index(self.setting), sizes.index(self.sizes), self.n_clusters, round(1000 * self.disagreement))
+        key = (
+            settings.index(self.setting),
+            sizes.index(self.sizes),
+            self.n_clusters,
+            round(1000 * self.disagreement),
+        )
         return np.random.SeedSequence([base, stage, *key])
 
     @property
@@ -102,7 +107,8 @@ def beyond() -> list[Cell]:
     """Cells outside the grid: few clusters that lean (one of the grid among them), and systems that disagree on most items."""
     cells = [Cell("coin", "equal 200", g, 0.6) for g in (3, 4, 5)]
     cells += [
-        Cell("exchangeable, whole", sizes, g, 0.3) for sizes, g in (("equal 20", 3), ("dominated", 3), ("log-normal", 5))
+        Cell("exchangeable, whole", sizes, g, 0.3)
+        for sizes, g in (("equal 20", 3), ("dominated", 3), ("log-normal", 5))
     ]
     return cells + [Cell("asymmetric", "dominated", g, share) for g in (5, 8) for share in (0.6, 1.0)]
 
@@ -118,7 +124,9 @@ def cluster_sizes(cell: Cell, rng: np.random.Generator) -> np.ndarray:
     return simulation.cluster_sizes(cell.sizes, cell.n_clusters, rng)
 
 
-def draw(cell: Cell, sizes: np.ndarray, replicates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def draw(
+    cell: Cell, sizes: np.ndarray, replicates: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Items that only the first and only the second passed, shape (replicates, G)."""
     values, chances = zip(*(SETTINGS | COIN)[cell.setting], strict=True)
     u = rng.choice(values, p=chances, size=(replicates, len(sizes)))
@@ -150,7 +158,9 @@ def misses(
     return np.concatenate(found)
 
 
-def simulate(cell: Cell, replicates: int, *, seed: int = SEED, stage: int = 0, methods: str = "all") -> list[dict]:
+def simulate(
+    cell: Cell, replicates: int, *, seed: int = SEED, stage: int = 0, methods: str = "all"
+) -> list[dict]:
     """Error rate of every method in one cell: one record a method."""
     size_seed = cell.seed(seed, 0).spawn(1)[0]  # the same sizes at every stage
     draw_seed, resample_seed = cell.seed(seed, stage).spawn(3)[1:]
@@ -211,7 +221,13 @@ def _by_method(main: pd.DataFrame, settings: list[str], methods: list[str]) -> s
         ]
         row += [f"{missed[main['setting'] == setting].max():.3f}" for setting in settings]
         body.append(row)
-    header = ["method", "highest", "mean", f"cells over {LIMIT}", *(f"highest, {setting}" for setting in settings)]
+    header = [
+        "method",
+        "highest",
+        "mean",
+        f"cells over {LIMIT}",
+        *(f"highest, {setting}" for setting in settings),
+    ]
     return simulation.markdown(header, body)
 
 
@@ -232,7 +248,9 @@ def summary(frame: pd.DataFrame, command: str) -> str:
     table = equal.pivot_table(index="n_clusters", columns="sizes", values="missed", aggfunc="max").reindex(
         columns=list(SIZES)
     )
-    rows = [[str(g), *(f"{x:.3f}" for x in row)] for g, row in zip(table.index, table.to_numpy(), strict=True)]
+    rows = [
+        [str(g), *(f"{x:.3f}" for x in row)] for g, row in zip(table.index, table.to_numpy(), strict=True)
+    ]
     title = "**Type I error of the default, by number of clusters and their sizes: highest**"
     out += [title, "", simulation.markdown(["clusters", *SIZES], rows), ""]
     if main["setting"].isin(list(SHIFTS)).any():
@@ -245,10 +263,13 @@ def summary(frame: pd.DataFrame, command: str) -> str:
             [*(str(row[key]) for key in _KEYS), f"{before[tuple(row[_KEYS])]:.3f}", f"{row['missed']:.3f}"]
             for _, row in again.iterrows()
         ]
-        title = (
-            f"**The highest cells of the default again, with fresh draws ({int(again['replicates'].max()):,} replicates)**"
-        )
-        out += [title, "", simulation.markdown(["setting", "sizes", "clusters", "disagreement", "first", "again"], rows), ""]
+        title = f"**The highest cells of the default again, with fresh draws ({int(again['replicates'].max()):,} replicates)**"
+        out += [
+            title,
+            "",
+            simulation.markdown(["setting", "sizes", "clusters", "disagreement", "first", "again"], rows),
+            "",
+        ]
     return "\n".join(out)
 
 
@@ -258,13 +279,22 @@ def report_beyond(replicates: int) -> str:
     for cell in beyond():
         m = cluster_sizes(cell, np.random.default_rng(cell.seed(SEED, 0).spawn(1)[0]))
         b, c = draw(cell, m, replicates, np.random.default_rng(cell.seed(SEED, 0).spawn(2)[1]))
-        rates = [(stats.mcnemar(b, c, m).pvalue <= 1 - LEVEL).mean(), (normal_law(b, c, m) <= 1 - LEVEL).mean()]
-        body.append([cell.setting, cell.sizes, cell.n_clusters, cell.disagreement, *map("{:.3f}".format, rates)])
-    return simulation.markdown(["setting", "sizes", "clusters", "disagreement", "default", "with the normal law"], body)
+        rates = [
+            (stats.mcnemar(b, c, m).pvalue <= 1 - LEVEL).mean(),
+            (normal_law(b, c, m) <= 1 - LEVEL).mean(),
+        ]
+        body.append(
+            [cell.setting, cell.sizes, cell.n_clusters, cell.disagreement, *map("{:.3f}".format, rates)]
+        )
+    return simulation.markdown(
+        ["setting", "sizes", "clusters", "disagreement", "default", "with the normal law"], body
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--replicates", type=int, default=20_000)
     parser.add_argument("--confirm", type=int, default=0, help="cells to simulate again with fresh draws")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
@@ -286,7 +316,9 @@ def main(arguments: list[str] | None = None) -> None:
         collect(records, options.output)
     frame = collect(records, options.output)
     again = highest(frame, options.confirm)
-    for done in run(again, replicates, stage=1, methods="default", processes=options.processes) if again else ():
+    for done in (
+        run(again, replicates, stage=1, methods="default", processes=options.processes) if again else ()
+    ):
         records += done
     frame = collect(records, options.output)
     command = "python benchmarks/type_one.py" + (f" --confirm {options.confirm}" if options.confirm else "")

@@ -39,7 +39,9 @@ BEYOND = HERE.parent / "docs" / "explanation" / "weighted_beyond_table.md"
 
 SEED, LEVEL, LIMIT = 20_251_130, 0.95, 0.075
 SIZES, CLUSTERS = ("equal 5", "log-normal", "dominated"), (8, 12, 20, 40)
-SETTINGS = {name: NULLS[name] for name in ("no clustering", "exchangeable", "asymmetric")} | {"one way": SHIFTS["one way"]}
+SETTINGS = {name: NULLS[name] for name in ("no clustering", "exchangeable", "asymmetric")} | {
+    "one way": SHIFTS["one way"]
+}
 # Weights that say nothing of the scores, by item and by cluster (log-normal, log-sd 1); and items that are contested five times
 # as often as the others and weigh five times as much.
 WEIGHTS = ("equal", "by item", "by cluster", "with disagreement")
@@ -64,7 +66,12 @@ class Cell:
     n_clusters: int
 
     def seed(self, base: int) -> np.random.SeedSequence:
-        key = (list(SETTINGS).index(self.setting), WEIGHTS.index(self.weights), SIZES.index(self.sizes), self.n_clusters)
+        key = (
+            list(SETTINGS).index(self.setting),
+            WEIGHTS.index(self.weights),
+            SIZES.index(self.sizes),
+            self.n_clusters,
+        )
         return np.random.SeedSequence([base, *key])
 
 
@@ -74,7 +81,10 @@ _KEYS = [field.name for field in dataclasses.fields(Cell)]
 def grid(*, quick: bool = False) -> list[Cell]:
     """Every setting, kind of weights, pattern of sizes and number of clusters."""
     if quick:
-        return [Cell("asymmetric", "with disagreement", "dominated", 8), Cell("one way", "by item", "equal 5", 8)]
+        return [
+            Cell("asymmetric", "with disagreement", "dominated", 8),
+            Cell("one way", "by item", "equal 5", 8),
+        ]
     return sorted(Cell(*one) for one in itertools.product(SETTINGS, WEIGHTS, SIZES, CLUSTERS))
 
 
@@ -127,7 +137,9 @@ def totals(d: np.ndarray, items: Items, *, clustered: bool) -> PairTotals:
 def misses(t: PairTotals, method: str, difference: float) -> np.ndarray:
     """Whether the test rejects equal systems, or the interval misses the true difference."""
     if method in TESTS:
-        result = pair_test(t, method, alternative="two-sided", n_resamples=9999, seed=np.random.SeedSequence(0))
+        result = pair_test(
+            t, method, alternative="two-sided", n_resamples=9999, seed=np.random.SeedSequence(0)
+        )
         return result.pvalue <= (1 - LEVEL) * (1 + 1e-9)
     if method == "kish":
         assert t.weights is not None
@@ -148,7 +160,9 @@ def simulate(cell: Cell, replicates: int, *, seed: int = SEED) -> list[dict]:
         d = draw(cell, items, min(_BATCH, replicates - start), rng)
         clustered, alone = totals(d, items, clustered=True), totals(d, items, clustered=False)
         for method in methods:
-            found[method].append(misses(alone if method in ("tango", "asymptotic") else clustered, method, truth))
+            found[method].append(
+                misses(alone if method in ("tango", "asymptotic") else clustered, method, truth)
+            )
     shares = {method: float(np.concatenate(parts).mean()) for method, parts in found.items()}
     return [
         {
@@ -169,7 +183,9 @@ def run(
     cells: list[Cell], replicates: int, *, seed: int = SEED, processes: int = 1, bar: bool = True
 ) -> Iterator[list[dict]]:
     """Simulate cells, handing on the records of each as soon as it is done."""
-    return simulation.spread(_job, [(cell, replicates, seed) for cell in cells], processes=processes, label="cells", bar=bar)
+    return simulation.spread(
+        _job, [(cell, replicates, seed) for cell in cells], processes=processes, label="cells", bar=bar
+    )
 
 
 def summary(frame: pd.DataFrame, command: str) -> str:
@@ -218,7 +234,9 @@ def report_beyond(replicates: int) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--replicates", type=int, default=10_000)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--quick", action="store_true", help="a few cells; the numbers mean nothing")
@@ -234,7 +252,9 @@ def main(arguments: list[str] | None = None) -> None:
         print(page)
         return
     records: list[dict] = []
-    for done in run(grid(quick=options.quick), 50 if options.quick else options.replicates, processes=options.processes):
+    for done in run(
+        grid(quick=options.quick), 50 if options.quick else options.replicates, processes=options.processes
+    ):
         records += done
         simulation.collect(records, _KEYS, options.output)
     page = summary(simulation.collect(records, _KEYS, options.output), "python benchmarks/weighted.py")

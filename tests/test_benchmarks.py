@@ -139,7 +139,9 @@ def test_coverage_is_what_a_plain_loop_gives(coverage):
         results = [stats.cluster_ci(row, m, method=method) for row in s]
         covered = [bool(r.ci_low <= 0.8 <= r.ci_high) for r in results]
         assert records[method]["coverage"] == pytest.approx(np.mean(covered), abs=1e-12)
-        assert records[method]["width"] == pytest.approx(np.mean([r.ci_high - r.ci_low for r in results]), rel=1e-9)
+        assert records[method]["width"] == pytest.approx(
+            np.mean([r.ci_high - r.ci_low for r in results]), rel=1e-9
+        )
 
 
 def test_simulation_is_sane_and_repeats(coverage):
@@ -169,9 +171,27 @@ def test_simulation_is_sane_and_repeats(coverage):
 
 def test_any_number_of_processes_writes_the_same_numbers_and_a_run_can_go_on(coverage, tmp_path):
     one, two, page = tmp_path / "one.csv", tmp_path / "two.csv", tmp_path / "page.md"
-    options = ["--quick", "--replicates", "2", "--confirm", "1", "--confirm-replicates", "4", "--table", str(page)]
+    options = [
+        "--quick",
+        "--replicates",
+        "2",
+        "--confirm",
+        "1",
+        "--confirm-replicates",
+        "4",
+        "--table",
+        str(page),
+    ]
     coverage.main([*options, "--output", str(one)])
-    script = [sys.executable, str(BENCHMARKS / "coverage.py"), *options, "--output", str(two), "--processes", "2"]
+    script = [
+        sys.executable,
+        str(BENCHMARKS / "coverage.py"),
+        *options,
+        "--output",
+        str(two),
+        "--processes",
+        "2",
+    ]
     subprocess.run(script, check=True, capture_output=True)
     assert one.read_bytes() == two.read_bytes()
     assert "again" in page.read_text(encoding="utf-8")
@@ -217,7 +237,9 @@ def test_draws_have_the_stated_difference(type_one, setting, sizes):
 
 def test_sizes_of_a_dominated_set_of_pairs(type_one):
     for clusters in (5, 8, 12, 20, 40):
-        sizes = type_one.cluster_sizes(type_one.Cell("asymmetric", "dominated", clusters, 0.3), np.random.default_rng(0))
+        sizes = type_one.cluster_sizes(
+            type_one.Cell("asymmetric", "dominated", clusters, 0.3), np.random.default_rng(0)
+        )
         assert len(sizes) == clusters
         assert abs(sizes.max() / sizes.sum() - 0.46) < 0.01
 
@@ -264,7 +286,15 @@ def test_pairs_in_any_number_of_processes_write_the_same_numbers(type_one, tmp_p
     assert capsys.readouterr().out.strip() == text.strip()
     assert text.count("\n|---") == 4
     assert "again" in text
-    script = [sys.executable, str(BENCHMARKS / "type_one.py"), *options, "--output", str(two), "--processes", "2"]
+    script = [
+        sys.executable,
+        str(BENCHMARKS / "type_one.py"),
+        *options,
+        "--output",
+        str(two),
+        "--processes",
+        "2",
+    ]
     subprocess.run(script, check=True, capture_output=True)
     assert one.read_bytes() == two.read_bytes()
     assert page.read_text(encoding="utf-8") == text
@@ -290,11 +320,17 @@ def test_the_default_keeps_its_level_in_every_null_cell(type_one):
     """The committed run, which is of the grid as it stands."""
     frame = pd.read_csv(BENCHMARKS / "results" / "type_one.csv")
     own = frame[(frame["method"] == type_one.DEFAULT) & frame["setting"].isin(list(type_one.NULLS))]
-    cells = [type_one.Cell(*row) for row in own.loc[own["stage"] == 0, type_one._KEYS].itertuples(index=False)]
+    cells = [
+        type_one.Cell(*row) for row in own.loc[own["stage"] == 0, type_one._KEYS].itertuples(index=False)
+    ]
     assert sorted(cells) == [cell for cell in type_one.grid() if cell.setting in type_one.NULLS]
     assert (own["replicates"] >= 10_000).all()
     assert own["missed"].max() <= type_one.LIMIT == 0.075
-    others = frame[frame["setting"].isin(list(type_one.NULLS)) & (frame["stage"] == 0)].groupby("method")["missed"].max()
+    others = (
+        frame[frame["setting"].isin(list(type_one.NULLS)) & (frame["stage"] == 0)]
+        .groupby("method")["missed"]
+        .max()
+    )
     assert (others[["asymptotic", "bootstrap", "cr1"]] > type_one.LIMIT).all()  # what it is set against
 
 
@@ -316,7 +352,9 @@ def test_weighted_draws_have_the_stated_difference(weighted, setting, weights):
     differs = (d != 0).mean(axis=1)
     assert abs(differs - items.disagreement).max() < 0.05
     assert (np.ptp(items.weights) == 0) == (weights == "equal")
-    assert (items.disagreement @ items.weights / items.weights.sum() > 0.4) == (weights == "with disagreement")
+    assert (items.disagreement @ items.weights / items.weights.sum() > 0.4) == (
+        weights == "with disagreement"
+    )
 
 
 def test_weighted_error_rates_are_those_of_the_accessor(weighted):
@@ -335,7 +373,9 @@ def test_weighted_error_rates_are_those_of_the_accessor(weighted):
             frame["score"] = [*(d[:, k] > 0) * 1, *(d[:, k] < 0) * 1]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                one = frame.evalci.diff_ci("model", item="item", cluster=cluster, weights="w", method=method).iloc[0]
+                one = frame.evalci.diff_ci(
+                    "model", item="item", cluster=cluster, weights="w", method=method
+                ).iloc[0]
             missed.append(not one.ci_low <= 0 <= one.ci_high)
         assert records[method] == np.mean(missed)
 
@@ -345,7 +385,15 @@ def test_weighted_pairs_in_any_number_of_processes(weighted, tmp_path, capsys):
     options = ["--quick", "--table", str(page)]
     weighted.main([*options, "--output", str(one), "--processes", "1"])
     assert capsys.readouterr().out.strip() == page.read_text(encoding="utf-8").strip()
-    script = [sys.executable, str(BENCHMARKS / "weighted.py"), *options, "--output", str(two), "--processes", "2"]
+    script = [
+        sys.executable,
+        str(BENCHMARKS / "weighted.py"),
+        *options,
+        "--output",
+        str(two),
+        "--processes",
+        "2",
+    ]
     subprocess.run(script, check=True, capture_output=True)
     assert one.read_bytes() == two.read_bytes()
 
@@ -362,7 +410,9 @@ def test_the_default_keeps_its_level_under_weights(weighted):
     """The committed run, which is of the grid as it stands."""
     frame = pd.read_csv(BENCHMARKS / "results" / "weighted.csv")
     own = frame[frame["method"] == weighted.DEFAULT]
-    assert sorted(weighted.Cell(*row) for row in own[weighted._KEYS].itertuples(index=False)) == weighted.grid()
+    assert (
+        sorted(weighted.Cell(*row) for row in own[weighted._KEYS].itertuples(index=False)) == weighted.grid()
+    )
     assert (own["replicates"] >= 10_000).all()
     null = own["setting"] != "one way"
     assert own.loc[null, "missed"].max() <= weighted.LIMIT == 0.075
@@ -392,7 +442,12 @@ def test_crossed_coverage_is_that_of_the_accessor(crossed):
     shared = np.sqrt(crossed._SHARED) * rng.standard_normal((6, 50))
     own = [shared + np.sqrt(1 - crossed._SHARED) * crossed.latent(cell, at, 6, rng) for _ in range(2)]
     frame = pd.DataFrame(
-        {"model": ["a"] * 50 + ["b"] * 50, "item": [*range(50)] * 2, "doc": [*at[0]] * 2, "prompt": [*at[1]] * 2}
+        {
+            "model": ["a"] * 50 + ["b"] * 50,
+            "item": [*range(50)] * 2,
+            "doc": [*at[0]] * 2,
+            "prompt": [*at[1]] * 2,
+        }
     )
     for method, name in (("auto", "default"), ("cr2", "cr2")):
         width = []
@@ -400,7 +455,9 @@ def test_crossed_coverage_is_that_of_the_accessor(crossed):
             frame["score"] = (np.concatenate([own[0][k], own[1][k]]) < crossed.ndtri(0.8)).astype(int)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                one = frame.evalci.diff_ci("model", item="item", cluster=["doc", "prompt"], method=method).iloc[0]
+                one = frame.evalci.diff_ci(
+                    "model", item="item", cluster=["doc", "prompt"], method=method
+                ).iloc[0]
             width.append(one.ci_high - one.ci_low)
         assert records[name]["width"] == pytest.approx(np.mean(width), rel=1e-9)
 
@@ -441,7 +498,9 @@ def test_repeated_law_is_that_of_the_draws(repeated):
 
 def test_repeated_intervals_are_those_of_the_accessor(repeated):
     c, codes = np.array([0, 3, 5, 1, 2, 2, 4, 0, 5, 5]), np.arange(10) // 2
-    rows = pd.DataFrame({"item": np.repeat(np.arange(10), 5), "score": (np.arange(5) < c[:, None]).astype(int).ravel()})
+    rows = pd.DataFrame(
+        {"item": np.repeat(np.arange(10), 5), "score": (np.arange(5) < c[:, None]).astype(int).ravel()}
+    )
     rows["cluster"] = codes[rows["item"]]
     options = repeated.pass_options(np.random.SeedSequence(1))
     with warnings.catch_warnings():
@@ -457,7 +516,9 @@ def test_repeated_intervals_are_those_of_the_accessor(repeated):
 def test_repeated_runs(repeated, tmp_path):
     table = tmp_path / "page.md"
     options = ["--confirm", "1", "--confirm-simulations", "8"]
-    repeated.main(["--quick", *options, "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    repeated.main(
+        ["--quick", *options, "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)]
+    )
     frame = pd.read_csv(tmp_path / "a.csv")
     assert frame["stage"].value_counts().to_dict() == {0: 6, 1: 3}
     assert len(counted := repeated.counted(frame)) == 6
@@ -474,7 +535,9 @@ def test_repeated_runs(repeated, tmp_path):
 def test_the_default_keeps_its_coverage_of_repeated_samples(repeated):
     """The committed run, which is of the grid as it stands."""
     frame = pd.read_csv(BENCHMARKS / "results" / "repeated.csv")
-    assert {repeated.Cell(*row) for row in frame[repeated.KEYS].itertuples(index=False)} == {c for c, _ in repeated.grid()}
+    assert {repeated.Cell(*row) for row in frame[repeated.KEYS].itertuples(index=False)} == {
+        c for c, _ in repeated.grid()
+    }
     again = frame[frame["stage"] == 1]
     cells = {repeated.Cell(*row) for row in again[repeated.KEYS].itertuples(index=False)}
     assert cells == set(repeated.lowest(frame, len(cells)))
@@ -505,7 +568,9 @@ def test_planning_draws_have_the_stated_moments(planning):
         if cell.generator == "graded":
             total = cell.spread**2
         else:
-            total = cell.spread - cell.effect**2 if cell.measure == "power" else cell.effect * (1 - cell.effect)
+            total = (
+                cell.spread - cell.effect**2 if cell.measure == "power" else cell.effect * (1 - cell.effect)
+            )
         parts = Parts.of(total, cell.icc, cell.item_icc if cell.samples > 1 else cell.icc, cell.samples)
         off = y - cell.effect
         assert (off[..., 0] * off[..., 1]).mean() == pytest.approx(parts.between, abs=0.03 * total)
@@ -519,7 +584,9 @@ def test_planning_tests_are_those_of_the_accessor(planning, place, times):
     sizes = np.tile([3, 4, 2, 5, 6, 4, 7], times)
     d = planning.values(cell, sizes, 24, np.random.default_rng(8))
     got = planning.tested(cell, sizes, d)
-    rows = pd.DataFrame({"item": np.tile(np.arange(sizes.sum()), 2), "model": np.repeat(["a", "b"], sizes.sum())})
+    rows = pd.DataFrame(
+        {"item": np.tile(np.arange(sizes.sum()), 2), "model": np.repeat(["a", "b"], sizes.sum())}
+    )
     rows["doc"] = np.repeat(np.arange(len(sizes)), sizes)[rows["item"]]
     graded = cell.generator == "graded" or cell.samples > 1
     want = []
@@ -561,9 +628,17 @@ def test_plans_come_true(planning):
     cells = planning.grid()
     assert len(frame) == len(cells)
     for cell in cells:
-        own = (frame["generator"] == cell.generator) & (frame["sizes"] == cell.sizes) & (frame["clusters"] == cell.clusters)
+        own = (
+            (frame["generator"] == cell.generator)
+            & (frame["sizes"] == cell.sizes)
+            & (frame["clusters"] == cell.clusters)
+        )
         own &= (frame["icc"] - cell.icc).abs() < 1e-6
-        own &= (frame["effect"] == cell.effect) & (frame["goal"] == cell.goal) & (frame["measure"] == cell.measure)
+        own &= (
+            (frame["effect"] == cell.effect)
+            & (frame["goal"] == cell.goal)
+            & (frame["measure"] == cell.measure)
+        )
         (row,) = frame[own].itertuples()
         if cell.measure == "half-width" and cell.clusters >= 40:
             continue  # the dear ones
@@ -652,7 +727,9 @@ def test_pair_by_pair_is_the_same_bootstrap(speed):
     low, high = speed._shared_bootstrap(scores, np.array([0]), np.array([2]), 4_000)
     d = scores.sums[:, 0] - scores.sums[:, 2]
     for one in (speed._one_pair, speed._one_pair_loop):
-        np.testing.assert_allclose([low[0], high[0]], one(d, scores.sizes, 4_000), atol=0.1 * (high[0] - low[0]))
+        np.testing.assert_allclose(
+            [low[0], high[0]], one(d, scores.sizes, 4_000), atol=0.1 * (high[0] - low[0])
+        )
 
 
 def test_frame_and_cube_of_systems_hold_the_same(speed):
@@ -675,7 +752,8 @@ def test_reference_of_a_pair_has_nodes_enough(speed, clusters):
 
 
 @pytest.mark.parametrize(
-    ("ours", "peer", "at_least", "met"), [(1.0, 10.0, 5.0, True), (1.0, 4.0, 5.0, False), (1.0, 4.0, None, None)]
+    ("ours", "peer", "at_least", "met"),
+    [(1.0, 10.0, 5.0, True), (1.0, 4.0, 5.0, False), (1.0, 4.0, None, None)],
 )
 def test_rows_know_whether_the_target_is_met(speed, ours, peer, at_least, met):
     assert speed.faster("x", ours, peer, at_least).met is met
@@ -707,7 +785,10 @@ def test_pilots_are_judged_as_the_required_numbers_are(pilots):
     rng = np.random.default_rng(6)
     for goal, ask in (
         ("half-width", {"cluster": "cluster", "half_width": pilots.HALF_WIDTH}),
-        ("power", {"factor": "system", "item": "item", "cluster": "cluster", "difference": pilots.DIFFERENCE}),
+        (
+            "power",
+            {"factor": "system", "item": "item", "cluster": "cluster", "difference": pilots.DIFFERENCE},
+        ),
     ):
         cell = pilots.Cell(goal=goal, clusters=12, sizes="equal 5", icc=0.2)
         rows = pilots.pilot(cell, np.full(12, 5), rng)
@@ -781,7 +862,9 @@ def test_rule_for_bootstraps_is_what_was_measured(bootstrap_clusters):
     low = worst[(worst["p"] > 0.5) & (worst["coverage"] < 0.9)]
     assert len(low) >= 15
     assert (low["icc"] == 0.8).all()  # as the page says
-    drawn = frame[frame["drawn"] & (frame["p"] == 0.98)].pivot(index="n_clusters", columns="method", values="coverage")
+    drawn = frame[frame["drawn"] & (frame["p"] == 0.98)].pivot(
+        index="n_clusters", columns="method", values="coverage"
+    )
     assert (drawn.loc[[10, 30]] < 0.85).all(axis=None)
     middling = frame[frame["drawn"] & (frame["p"] == 0.8) & (frame["method"] == "bootstrap_t")]
     assert (middling["coverage"] > 0.97).all()
@@ -800,9 +883,24 @@ def peers() -> Iterator[ModuleType]:
 @pytest.mark.parametrize(
     ("m", "s", "wilson", "t"),
     [
-        ("457812", "145411", (0.35575502418333205, 0.7930195598544545), (0.373129602435087, 0.8120555827500981)),
-        ("117775", "106564", (0.5437487055517074, 0.9185736015821635), (0.6659414344420287, 0.9054871369865427)),
-        ("825317", "621105", (0.2946663746027598, 0.8165486511532314), (0.2710436250812543, 0.8828025287648995)),
+        (
+            "457812",
+            "145411",
+            (0.35575502418333205, 0.7930195598544545),
+            (0.373129602435087, 0.8120555827500981),
+        ),
+        (
+            "117775",
+            "106564",
+            (0.5437487055517074, 0.9185736015821635),
+            (0.6659414344420287, 0.9054871369865427),
+        ),
+        (
+            "825317",
+            "621105",
+            (0.2946663746027598, 0.8165486511532314),
+            (0.2710436250812543, 0.8828025287648995),
+        ),
         ("836238", "836238", (0.8194954476222075, 1.0), (1.0, 1.0)),
     ],
 )
@@ -810,7 +908,9 @@ def test_intervals_of_inspect_are_its_own(peers, m, s, wilson, t):
     """``ci_wilson(cluster=...)`` and ``ci(cluster=...)`` of inspect_ai 0.3.285."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = peers.intervals(np.array([list(map(int, s))]), np.array(list(map(int, m))), np.random.SeedSequence(1))
+        found = peers.intervals(
+            np.array([list(map(int, s))]), np.array(list(map(int, m))), np.random.SeedSequence(1)
+        )
     np.testing.assert_allclose([x.item() for x in found["wilson_effective"]], wilson, rtol=1e-12)
     np.testing.assert_allclose([x.item() for x in found["cr1_t"]], t, rtol=1e-12)
 
@@ -819,7 +919,12 @@ def test_intervals_of_others_are_those_that_the_package_offers(peers):
     m = np.array([4, 6, 9, 2, 5])
     s = np.array([[3, 6, 7, 1, 5], [1, 2, 9, 2, 0]])
     found = peers.intervals(s, m, np.random.SeedSequence(1))
-    for method, name in (("cr1", "cr1_t"), ("cr2", "cr2"), ("korn_graubard", "korn_graubard"), ("icc_averaged", "default")):
+    for method, name in (
+        ("cr1", "cr1_t"),
+        ("cr2", "cr2"),
+        ("korn_graubard", "korn_graubard"),
+        ("icc_averaged", "default"),
+    ):
         result = stats.cluster_ci(s, np.broadcast_to(m, s.shape), method=method)
         # Other tools do not end their limits at 0 and 1.
         np.testing.assert_allclose(np.clip(found[name], 0, 1), [result.ci_low, result.ci_high], rtol=1e-9)
@@ -860,7 +965,9 @@ def test_truth_of_rates_that_go_with_sizes(informative, dependence):
 
 def test_rates_that_go_with_sizes_run_and_the_page_is_the_committed_run(informative, tmp_path):
     table = tmp_path / "page.md"
-    informative.main(["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)])
+    informative.main(
+        ["--quick", "--processes", "1", "--output", str(tmp_path / "a.csv"), "--table", str(table)]
+    )
     assert "| strong, rising | 15 |" in table.read_text(encoding="utf-8")
     frame = pd.read_csv(informative.CSV, keep_default_na=False)
     assert len(frame) == len(informative.grid()) * len(informative.METHODS)

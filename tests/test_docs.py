@@ -182,7 +182,11 @@ def function_of(page: str, name: str):
     text = (DOCS / page).read_text(encoding="utf-8")
     cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", text, re.M | re.S)
     (cell,) = [cell for cell in cells if f"def {name}(" in cell]
-    body = [node for node in ast.parse(cell).body if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef))]
+    body = [
+        node
+        for node in ast.parse(cell).body
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef))
+    ]
     namespace: dict[str, object] = {}
     exec(compile(ast.Module(body, type_ignores=[]), page, "exec"), namespace)
     return namespace[name]
@@ -213,7 +217,9 @@ def test_the_logs_of_the_page_have_the_columns_of_a_real_one(data_dir):
     real = read(log)
     made = pd.concat(map(read, (DOCS / "howto" / "logs" / "lm_eval").glob("*/*.jsonl")))
     own = [name for name in real if not name.startswith(("doc.", "arguments."))]
-    assert {name: type(made[name].iloc[0]) for name in own} == {name: type(real[name].iloc[0]) for name in own}
+    assert {name: type(made[name].iloc[0]) for name in own} == {
+        name: type(real[name].iloc[0]) for name in own
+    }
 
 
 def test_the_gate_stays_shut_on_an_error(tmp_path):
@@ -222,7 +228,15 @@ def test_the_gate_stays_shut_on_an_error(tmp_path):
     requires("matplotlib")
     df = evalci_accessor.datasets.load_rag_eval()
     df.iloc[1:].to_csv(tmp_path / "scores.csv", index=False)
-    command = [sys.executable, str(DOCS / "howto" / "gate.py"), "scores.csv", "--candidate", "boreal", "--current", "atlas"]
+    command = [
+        sys.executable,
+        str(DOCS / "howto" / "gate.py"),
+        "scores.csv",
+        "--candidate",
+        "boreal",
+        "--current",
+        "atlas",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "PairingError: " in done.stderr

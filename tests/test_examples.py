@@ -69,7 +69,9 @@ EXPECTED = {
 @pytest.fixture
 def example(tmp_path, monkeypatch, capsys):
     """Run a script in this process, in an empty folder; its names, its output, and the numbers of its figures."""
-    options = {name: pd.get_option(name) for name in ("display.width", "display.max_columns", "display.precision")}
+    options = {
+        name: pd.get_option(name) for name in ("display.width", "display.max_columns", "display.precision")
+    }
 
     def run(name: str, *arguments: str):
         monkeypatch.chdir(tmp_path)
@@ -107,7 +109,9 @@ def test_example(example, tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == ["picture.png"] * bool(pictures)
     assert all(path.read_bytes().startswith(PNG) for path in tmp_path.iterdir())
     if name in ("quickstart", "rag_by_document", "own_data", "few_clusters"):
-        naive, honest = ((names[kind]["ci_high"] - names[kind]["ci_low"]).to_numpy() for kind in ("naive", "honest"))
+        naive, honest = (
+            (names[kind]["ci_high"] - names[kind]["ci_low"]).to_numpy() for kind in ("naive", "honest")
+        )
         assert (honest > naive).all()
 
 
@@ -132,7 +136,11 @@ def test_a_script_that_draws_needs_no_display_and_writes_nothing(tmp_path):
 
 def fresh(folder: Path, *arguments: str) -> str:
     """What is printed by a fresh interpreter without a display, which leaves nothing behind and complains of nothing."""
-    env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND")}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND")
+    }
     done = subprocess.run(
         [sys.executable, "-W", "error::DeprecationWarning", *arguments],
         capture_output=True, text=True, timeout=120, check=False, encoding="utf-8", cwd=folder, env=env,

@@ -42,7 +42,9 @@ def test_readme_code_prints_what_is_shown():
     results = run(README.read_text(encoding="utf-8"))
     assert len(results) >= 7
     for code, shown, printed in results:
-        assert clean(printed) == clean(shown or ""), f"run python tests/test_readme.py if this is meant:\n{code}"
+        assert clean(printed) == clean(shown or ""), (
+            f"run python tests/test_readme.py if this is meant:\n{code}"
+        )
 
 
 def test_readme_has_the_two_commands():
