@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalci_accessor import exceptions
-from evalci_accessor.accessor import evalci
 from evalci_accessor._register import register as _register
+from evalci_accessor.accessor import evalci
 
 if TYPE_CHECKING:
     from evalci_accessor import datasets, plot, report, stats

@@ -83,7 +83,10 @@ def load_rag_eval_cube() -> xr.Dataset:
     shape = (len(_MODELS), len(first))
     ids = ("doc_id", "conversation_id", "template_id")
     return xr.Dataset(
-        {name: (("model", "item"), frame[name].to_numpy(copy=True).reshape(shape)) for name in ("score", "latency_s")},
+        {
+            name: (("model", "item"), frame[name].to_numpy(copy=True).reshape(shape))
+            for name in ("score", "latency_s")
+        },
         coords={
             "model": list(_MODELS),
             "item": first["item"].to_numpy(),
@@ -165,6 +168,9 @@ def load_code_eval_cube() -> xr.Dataset:
             "model": ["atlas", "boreal"],
             "item": np.arange(tasks),
             "sample": np.arange(_SAMPLES),
-            "repo_id": ("item", frame["repo_id"].to_numpy(dtype=object)[: tasks * _SAMPLES : _SAMPLES].astype(str)),
+            "repo_id": (
+                "item",
+                frame["repo_id"].to_numpy(dtype=object)[: tasks * _SAMPLES : _SAMPLES].astype(str),
+            ),
         },
     )

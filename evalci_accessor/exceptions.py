@@ -260,7 +260,9 @@ def plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def examples(items: Iterable[Any], limit: int = 5, between: str = ", ", words: Callable[[Any], object] = str) -> str:
+def examples(
+    items: Iterable[Any], limit: int = 5, between: str = ", ", words: Callable[[Any], object] = str
+) -> str:
     """At most five examples, and how many more there are; only those that are shown are put into ``words``."""
     listed = list(items)
     more = f" and {len(listed) - limit} more" if len(listed) > limit else ""

@@ -67,7 +67,12 @@ TooFew: TypeAlias = Literal["raise", "omit"]
 Labels: TypeAlias = Hashable | Sequence[Hashable]
 RepeatedMeasure: TypeAlias = Literal["pass_at_k", "pass_hat_k", "best_of_k"]
 SimulatedMethod: TypeAlias = Literal[
-    ClusterMethod, "naive_wilson", "naive_wald", "naive_clopper_pearson", "naive_jeffreys", "naive_agresti_coull"
+    ClusterMethod,
+    "naive_wilson",
+    "naive_wald",
+    "naive_clopper_pearson",
+    "naive_jeffreys",
+    "naive_agresti_coull",
 ]
 ClusterShape: TypeAlias = Literal["beta_binomial", "all_or_nothing", "logit_normal"]
 PlanAxis: TypeAlias = Literal["n_clusters", "n_items", "items_per_cluster", "n_samples"]

@@ -45,7 +45,8 @@ def frame_of(passes, sizes=5, **columns):
 def two_groups(passes, sizes=5, **columns):
     """Group ``A`` as crafted, beside a benign group ``B``."""
     return pd.concat(
-        [frame_of(passes, sizes, model="A", **columns), frame_of(BENIGN, model="B", **columns)], ignore_index=True
+        [frame_of(passes, sizes, model="A", **columns), frame_of(BENIGN, model="B", **columns)],
+        ignore_index=True,
     )
 
 
@@ -69,13 +70,18 @@ def score_cubes(draw, *, models=(1, 3), clusters=(2, 5), sizes=(1, 4)):
     import xarray as xr
 
     doc = np.repeat(
-        np.arange(n := draw(st.integers(*clusters))), draw(st.lists(st.integers(*sizes), min_size=n, max_size=n))
+        np.arange(n := draw(st.integers(*clusters))),
+        draw(st.lists(st.integers(*sizes), min_size=n, max_size=n)),
     )
     n_models = draw(st.integers(*models))
     flat = draw(st.lists(st.integers(0, 1), min_size=n_models * len(doc), max_size=n_models * len(doc)))
     return xr.Dataset(
         {"score": (("model", "item"), np.array(flat).reshape(n_models, len(doc)))},
-        coords={"model": [f"m{h}" for h in range(n_models)], "item": np.arange(len(doc)), "doc": ("item", doc)},
+        coords={
+            "model": [f"m{h}" for h in range(n_models)],
+            "item": np.arange(len(doc)),
+            "doc": ("item", doc),
+        },
     )
 
 
@@ -103,7 +109,9 @@ QUESTIONS = [
     ("compare", {"cluster": "doc", "method": "cr2"}),
     ("compare", {"cluster": "doc", "method": "bootstrap_percentile"}),
 ]
-GRADED = [(name, options) for name, options in QUESTIONS if name != "mcnemar" and options.get("method") in ROBUST]
+GRADED = [
+    (name, options) for name, options in QUESTIONS if name != "mcnemar" and options.get("method") in ROBUST
+]
 
 
 def question_id(question):
@@ -122,7 +130,9 @@ def ask_pairs(obj, question, **kwargs):
 def pair_frame(both=0, only_a=0, only_b=0, neither=0, **columns):
     """Systems A and B on items 0, 1, ... with so many in each of the four cells; arrays give the cells of each cluster."""
     cells = np.atleast_2d(np.transpose(np.broadcast_arrays(both, only_a, only_b, neither)))
-    first, second = (np.concatenate([np.repeat(side, row) for row in cells]) for side in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    first, second = (
+        np.concatenate([np.repeat(side, row) for row in cells]) for side in ([1, 1, 0, 0], [1, 0, 1, 0])
+    )
     n = len(first)
     return pd.DataFrame(
         {
@@ -136,7 +146,9 @@ def pair_frame(both=0, only_a=0, only_b=0, neither=0, **columns):
 
 
 @st.composite
-def paired_frames(draw, *, systems=(2, 3), clusters=(2, 6), sizes=(1, 3), fractional=False, samples=1, shuffled=True):
+def paired_frames(
+    draw, *, systems=(2, 3), clusters=(2, 6), sizes=(1, 3), fractional=False, samples=1, shuffled=True
+):
     """A frame of ``model``, ``item``, ``doc`` and ``score``: all systems on all items, rows shuffled."""
     size = draw(st.lists(st.integers(*sizes), min_size=clusters[0], max_size=clusters[1]))
     doc, n_systems = np.repeat(np.arange(len(size)), size), draw(st.integers(*systems))
@@ -161,7 +173,9 @@ def paired_frames(draw, *, systems=(2, 3), clusters=(2, 6), sizes=(1, 3), fracti
 def weights_of(draw, items):
     """A weight above 0 for each item, the same in all of its rows."""
     known = sorted(set(items))
-    some = draw(st.lists(st.sampled_from([0.25, 1.0, 1.7, 2.0, 6.5]), min_size=len(known), max_size=len(known)))
+    some = draw(
+        st.lists(st.sampled_from([0.25, 1.0, 1.7, 2.0, 6.5]), min_size=len(known), max_size=len(known))
+    )
     return items.map(dict(zip(known, some, strict=True)))
 
 

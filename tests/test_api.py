@@ -51,7 +51,9 @@ def test_registering_again_and_reloading_is_silent():
         "[sys.modules.pop(m) for m in list(sys.modules) if m.startswith('evalci_accessor')];"
         "import evalci_accessor as again; print(type(pd.DataFrame().evalci).__module__, pd.DataFrame().evalci is not None)"
     )
-    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.split() == ["evalci_accessor.accessor", "True"]
     register()
@@ -73,7 +75,9 @@ def test_a_foreign_accessor_still_warns():
     assert ran.stdout.strip() == "1", ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("obj", [pd.DataFrame({"a": ["x"]}), pd.Series(["x"]), xr.Dataset(), xr.DataArray(["x"])], ids=type)
+@pytest.mark.parametrize(
+    "obj", [pd.DataFrame({"a": ["x"]}), pd.Series(["x"]), xr.Dataset(), xr.DataArray(["x"])], ids=type
+)
 def test_objects_without_scores_keep_working(obj):
     assert "evalci" in dir(obj)
     assert {"proportion_ci", "cluster_ci", "design_effect"} <= set(dir(obj.evalci))
@@ -81,7 +85,9 @@ def test_objects_without_scores_keep_working(obj):
 
 
 @pytest.mark.parametrize(
-    "again", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))], ids=["copy", "deep", "pickle"]
+    "again",
+    [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))],
+    ids=["copy", "deep", "pickle"],
 )
 def test_copies_of_a_frame_whose_accessor_was_used(again):
     frame = frame_of(BENIGN)
@@ -96,7 +102,9 @@ def test_subclass_of_a_frame():
             return Runs
 
     frame = frame_of(BENIGN)
-    pd.testing.assert_frame_equal(Runs(frame).evalci.cluster_ci("cluster"), frame.evalci.cluster_ci("cluster"))
+    pd.testing.assert_frame_equal(
+        Runs(frame).evalci.cluster_ci("cluster"), frame.evalci.cluster_ci("cluster")
+    )
 
 
 def test_a_frame_changed_in_place_is_seen_anew():
@@ -117,7 +125,9 @@ def test_a_cube_changed_in_place_is_seen_anew(cube):
     assert quiet(cube.evalci.proportion_ci, dim="item").estimate[0] == 0 < first[0]
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))], ids=["deep", "pickle"])
+@pytest.mark.parametrize(
+    "again", [copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))], ids=["deep", "pickle"]
+)
 def test_copies_of_a_cube_whose_accessor_was_used(cube, again):
     before = cube.evalci.cluster_ci("doc_id")
     other = again(cube)
@@ -133,7 +143,9 @@ def test_a_misspelt_keyword_is_refused(rag, cube, method):
             getattr(obj.evalci, method)(confidense_level=0.9)
 
 
-@pytest.mark.parametrize(("method", "data"), [("proportion_ci", ["score"]), ("design_effect", ["doc_id", "score"])])
+@pytest.mark.parametrize(
+    ("method", "data"), [("proportion_ci", ["score"]), ("design_effect", ["doc_id", "score"])]
+)
 def test_options_are_keyword_only(rag, method, data):
     getattr(rag[rag.model == "atlas"].evalci, method)(*data)
     with pytest.raises(TypeError, match="positional"):
@@ -145,7 +157,9 @@ WORDS = [("alpha", 0.1, "confidence_level="), ("level", 0.9, "confidence_level="
 
 
 @pytest.mark.parametrize(("word", "value", "ours"), WORDS)
-@pytest.mark.parametrize("pick", [lambda f, c: f, lambda f, c: f["score"], lambda f, c: c, lambda f, c: c["score"]])
+@pytest.mark.parametrize(
+    "pick", [lambda f, c: f, lambda f, c: f["score"], lambda f, c: c, lambda f, c: c["score"]]
+)
 def test_words_of_other_tools_are_answered_with_ours(rag, cube, pick, word, value, ours):
     accessor = pick(rag, cube).evalci
     for method in ("cluster_ci", "compare", "report"):
@@ -159,7 +173,9 @@ def test_a_series_and_an_array_are_their_own_score(rag, cube):
     for obj in (rag["score"], cube["score"]):
         with pytest.raises(MethodError, match="its own score; leave score= out"):
             obj.evalci.proportion_ci("latency_s")
-    levels = rag.rename(columns={"doc_id": "score", "score": "passed"}).set_index(["model", "score"])["passed"]
+    levels = rag.rename(columns={"doc_id": "score", "score": "passed"}).set_index(["model", "score"])[
+        "passed"
+    ]
     want = rag.evalci.cluster_ci("doc_id", by="model")
     got = levels.evalci.cluster_ci("score", by="model")
     pd.testing.assert_frame_equal(got.drop(columns="cluster"), want.drop(columns="cluster"))
@@ -171,7 +187,9 @@ def test_dims_are_for_cubes_and_by_is_for_both(rag, cube):
     with pytest.raises(DimensionError, match="Both by= and dim="):
         cube.evalci.proportion_ci(by="model", dim="item")
     xr.testing.assert_identical(cube.evalci.proportion_ci(by="model"), cube.evalci.proportion_ci(dim="item"))
-    xr.testing.assert_identical(cube.evalci.cluster_ci("doc_id", by="model"), cube.evalci.cluster_ci("doc_id"))
+    xr.testing.assert_identical(
+        cube.evalci.cluster_ci("doc_id", by="model"), cube.evalci.cluster_ci("doc_id")
+    )
     whole = cube.evalci.cluster_ci("doc_id", by=[])
     assert whole["estimate"].dims == () == cube.evalci.cluster_ci("doc_id", dim=...)["estimate"].dims
     assert whole["ci_low"].item() == rag.evalci.cluster_ci("doc_id")["ci_low"].item()
@@ -206,19 +224,29 @@ def test_the_callers_generator_moves_only_where_randomness_is_used(rag):
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: 5, lambda: np.random.SeedSequence(5), lambda: np.random.PCG64(5), lambda: np.random.default_rng(5)]
+    "make",
+    [
+        lambda: 5,
+        lambda: np.random.SeedSequence(5),
+        lambda: np.random.PCG64(5),
+        lambda: np.random.default_rng(5),
+    ],
 )
 def test_the_same_seed_gives_the_same_numbers(make):
     frame = frame_of(BENIGN)
     ask = frame.evalci.cluster_ci
-    first, second = (ask("cluster", method="bootstrap_percentile", n_resamples=100, rng=make()) for _ in range(2))
+    first, second = (
+        ask("cluster", method="bootstrap_percentile", n_resamples=100, rng=make()) for _ in range(2)
+    )
     pd.testing.assert_frame_equal(first, second)
 
 
 def test_a_seed_sequence_is_not_spent():
     seed, frame = np.random.SeedSequence(5), frame_of(BENIGN)
     ask = frame.evalci.cluster_ci
-    first, second = (ask("cluster", method="bootstrap_percentile", n_resamples=100, rng=seed) for _ in range(2))
+    first, second = (
+        ask("cluster", method="bootstrap_percentile", n_resamples=100, rng=seed) for _ in range(2)
+    )
     pd.testing.assert_frame_equal(first, second)
     assert seed.n_children_spawned == 0
 

@@ -19,7 +19,9 @@ from evalci_accessor import datasets, exceptions, plot, report, stats
 PACKAGE = Path(evalci_accessor.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = {"scipy.stats", "scipy.optimize", "statsmodels", "matplotlib", "jinja2", "dask", "numba"}
-ACCESSORS = tuple(type(obj.evalci) for obj in (pd.DataFrame(), pd.Series(dtype=float), xr.Dataset(), xr.DataArray()))
+ACCESSORS = tuple(
+    type(obj.evalci) for obj in (pd.DataFrame(), pd.Series(dtype=float), xr.Dataset(), xr.DataArray())
+)
 
 
 PLOTS = tuple(accessor.plot for accessor in ACCESSORS)
@@ -54,7 +56,9 @@ def top_level(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
         yield node
-        todo.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, (ast.stmt, ast.excepthandler)))
+        todo.extend(
+            child for child in ast.iter_child_nodes(node) if isinstance(child, (ast.stmt, ast.excepthandler))
+        )
 
 
 def under(found, modules):
@@ -66,7 +70,9 @@ def test_statistics_know_no_container(file):
     found = set(imported(ast.walk(parse(file))))
     assert not under(found, {"pandas", "xarray", "dask", "matplotlib", "statsmodels"})
     own = {name for name in found if name.startswith("evalci_accessor.")}
-    assert own == under(own, {"evalci_accessor.stats", "evalci_accessor.options", "evalci_accessor.exceptions"})
+    assert own == under(
+        own, {"evalci_accessor.stats", "evalci_accessor.options", "evalci_accessor.exceptions"}
+    )
 
 
 @pytest.mark.parametrize(("mine", "other"), [("_pandas", "_xarray"), ("_xarray", "_pandas")])
@@ -93,7 +99,11 @@ def test_only_the_crosscheck_imports_statsmodels():
 
 
 def test_only_register_registers():
-    callers = {file.name for file in FILES if re.search(r"register_\w+_accessor\b(?!`)", file.read_text(encoding="utf-8"))}
+    callers = {
+        file.name
+        for file in FILES
+        if re.search(r"register_\w+_accessor\b(?!`)", file.read_text(encoding="utf-8"))
+    }
     assert callers <= {"_register.py"}
 
 
@@ -102,7 +112,9 @@ def test_importing_loads_nothing_heavy():
         "import sys, pandas, xarray; before = set(sys.modules); import evalci_accessor;"
         f"print([m for m in {sorted(HEAVY | {'evalci_accessor.report'})} if m in set(sys.modules) - before])"
     )
-    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr
 
 
@@ -126,7 +138,9 @@ def test_accessor_methods_are_thin(node):
     assert ast.get_docstring(node) == inspect.cleandoc(docstring.value.value)
     assert isinstance(call, ast.Return)
     assert isinstance(call.value, ast.Call)
-    assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"], ["factor"], ["k"]), "options are keyword-only"
+    assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"], ["factor"], ["k"]), (
+        "options are keyword-only"
+    )
 
 
 def public():
@@ -171,7 +185,9 @@ def test_public_classes_and_their_methods_are_documented(name):
 def test_every_error_is_a_value_error_and_every_warning_a_user_warning():
     for name in exceptions.__all__:
         kind = getattr(exceptions, name)
-        assert issubclass(kind, exceptions.EvalCIWarning if name.endswith("Warning") else exceptions.EvalCIError)
+        assert issubclass(
+            kind, exceptions.EvalCIWarning if name.endswith("Warning") else exceptions.EvalCIError
+        )
     assert issubclass(exceptions.EvalCIError, ValueError)
     assert issubclass(exceptions.EvalCIWarning, UserWarning)
     assert issubclass(exceptions.ColumnNotFoundError, KeyError)
@@ -184,7 +200,16 @@ def test_errors_show_their_message_as_written():
 
 REPEATED = ["pass_at_k", "pass_hat_k", "best_of_k", "variance_components"]
 PLANNING = ["half_width", "power", "mde", "required_clusters"]
-METHODS = ["proportion_ci", "cluster_ci", "design_effect", "mcnemar", "diff_ci", "compare", "crosscheck", "report"]
+METHODS = [
+    "proportion_ci",
+    "cluster_ci",
+    "design_effect",
+    "mcnemar",
+    "diff_ci",
+    "compare",
+    "crosscheck",
+    "report",
+]
 METHODS += [*REPEATED, *PLANNING]
 
 
@@ -231,7 +256,10 @@ def test_options_have_the_same_defaults_everywhere(method):
         for p in inspect.signature(getattr(accessor, method)).parameters.values():
             if p.name == "item":
                 continue  # a cube knows its dims, so it need not be told
-            assert seen.setdefault(p.name, p.default) is p.default or seen[p.name] == p.default, (method, p.name)
+            assert seen.setdefault(p.name, p.default) is p.default or seen[p.name] == p.default, (
+                method,
+                p.name,
+            )
 
 
 def test_methods_exist_everywhere():

@@ -39,12 +39,16 @@ def frame():
 
 
 def with_scores(frame, **at):
-    return frame.astype({"score": float}).assign(score=lambda d: d["score"].mask(d.index < at["rows"], at["value"]))
+    return frame.astype({"score": float}).assign(
+        score=lambda d: d["score"].mask(d.index < at["rows"], at["value"])
+    )
 
 
 class TestNames:
     def test_absent_score_lists_what_could_be_it(self, frame):
-        with pytest.raises(ColumnNotFoundError, match=r"score='correct'.*could be it: 'passed', 'w'\. Pass score="):
+        with pytest.raises(
+            ColumnNotFoundError, match=r"score='correct'.*could be it: 'passed', 'w'\. Pass score="
+        ):
             frame.rename(columns={"score": "passed"}).evalci.proportion_ci(score="correct")
 
     def test_absent_score_of_a_frame_of_text(self):
@@ -106,14 +110,17 @@ class TestAlignment:
     @pytest.mark.parametrize("role", ["cluster", "score", "by", "weights"])
     def test_array_of_another_length(self, frame, role):
         given = {"cluster": "cluster", role: np.ones(399)}
-        with pytest.raises(AlignmentError, match=rf"`{role}` is an array of 399 entries for 400 rows.*goes by label"):
+        with pytest.raises(
+            AlignmentError, match=rf"`{role}` is an array of 399 entries for 400 rows.*goes by label"
+        ):
             frame.evalci.cluster_ci(**given)
 
     @pytest.mark.parametrize("role", ["cluster", "score", "by", "weights"])
     def test_series_with_other_labels(self, frame, role):
         other = pd.Series(1.0, index=np.arange(400) + 2)
         with pytest.raises(
-            AlignmentError, match=rf"`{role}`.*2 row label\(s\) are not in it \(0, 1\), 2 of its labels.*to_numpy"
+            AlignmentError,
+            match=rf"`{role}`.*2 row label\(s\) are not in it \(0, 1\), 2 of its labels.*to_numpy",
         ):
             frame.evalci.cluster_ci(**{"cluster": "cluster", role: other})
 
@@ -132,7 +139,9 @@ class TestAlignment:
         with pytest.raises(MethodError, match="names 'cluster' twice"):
             frame.evalci.cluster_ci(["cluster", "cluster"])
         for nothing in ([], None):
-            with pytest.raises(ClusterError, match=r"names no clustering.*design_effect\(\) tries every column"):
+            with pytest.raises(
+                ClusterError, match=r"names no clustering.*design_effect\(\) tries every column"
+            ):
                 frame.evalci.cluster_ci(nothing)
         with pytest.raises(MethodError, match=r"list of 40; a list names clusterings.*numpy\.asarray"):
             frame.evalci.cluster_ci(["c0"] * 40)
@@ -141,9 +150,13 @@ class TestAlignment:
         with pytest.raises(MethodError, match="is the score itself"):
             frame.evalci.cluster_ci("score")
 
-    @pytest.mark.parametrize("given", [{"a": 1}, {"c0"}, pd.DataFrame({"a": [1]})], ids=lambda g: type(g).__name__)
+    @pytest.mark.parametrize(
+        "given", [{"a": 1}, {"c0"}, pd.DataFrame({"a": [1]})], ids=lambda g: type(g).__name__
+    )
     def test_lists_and_the_like(self, frame, given):
-        with pytest.raises(MethodError, match=rf"got {type(given).__name__}\. Turn a list of ids into an array"):
+        with pytest.raises(
+            MethodError, match=rf"got {type(given).__name__}\. Turn a list of ids into an array"
+        ):
             frame.evalci.cluster_ci(given)
 
 
@@ -151,17 +164,28 @@ class TestScores:
     @pytest.mark.parametrize("dtype", [object, "string", "category"])
     def test_text_booleans(self, frame, dtype):
         text = frame["score"].astype(bool).astype(str).astype(dtype)
-        with pytest.raises(ScoreTypeError, match=r"'True' \(278\), 'False' \(122\).*\.map\(\{'True': 1, 'False': 0\}\)"):
+        with pytest.raises(
+            ScoreTypeError, match=r"'True' \(278\), 'False' \(122\).*\.map\(\{'True': 1, 'False': 0\}\)"
+        ):
             frame.assign(score=text).evalci.cluster_ci("cluster")
 
     def test_labels_of_graders(self, frame):
         text = frame["score"].map({1: "C", 0: "I"})
-        with pytest.raises(ScoreTypeError, match=r"'C' \(278\), 'I' \(122\).*\{'C': 1, 'I': 0, 'P': 0\.5, 'N': 0\}"):
+        with pytest.raises(
+            ScoreTypeError, match=r"'C' \(278\), 'I' \(122\).*\{'C': 1, 'I': 0, 'P': 0\.5, 'N': 0\}"
+        ):
             frame.assign(score=text).evalci.proportion_ci()
 
     @pytest.mark.parametrize(
         ("good", "bad"),
-        [("PASS", "FAIL"), ("passed", "failed"), ("true", "false"), ("TRUE", "FALSE"), ("Yes", "no"), ("c", "i")],
+        [
+            ("PASS", "FAIL"),
+            ("passed", "failed"),
+            ("true", "false"),
+            ("TRUE", "FALSE"),
+            ("Yes", "no"),
+            ("c", "i"),
+        ],
     )
     def test_the_map_that_is_advised_does_as_it_stands(self, frame, good, bad):
         text = frame.assign(score=frame["score"].map({1: good, 0: bad}))
@@ -202,7 +226,9 @@ class TestScores:
         with pytest.raises(ScoreError, match=r"2 infinite score\(s\) among 400, at row 0, row 1\."):
             with_scores(frame, rows=2, value=value).evalci.cluster_ci("cluster", nan_policy=policy)
 
-    @pytest.mark.parametrize("method", ["icc_averaged", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard"])
+    @pytest.mark.parametrize(
+        "method", ["icc_averaged", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard"]
+    )
     @pytest.mark.parametrize("value", [-1, 10])
     def test_outside_the_unit_interval(self, frame, method, value):
         low, high = min(value, 0), max(value, 1)
@@ -276,7 +302,9 @@ def missing_ids():
         "Int64": pd.Series(lacking(numbers, pd.NA), dtype="Int64"),
         "datetime": pd.Series(lacking(pd.Timestamp("2025") + pd.to_timedelta(numbers, "D"), pd.NaT)),
         "timedelta": pd.Series(lacking(pd.to_timedelta(numbers, "D"), pd.NaT)),
-        "period": pd.Series(lacking(pd.period_range("2025", periods=40, freq="D").tolist() * 10, pd.NaT), dtype="period[D]"),
+        "period": pd.Series(
+            lacking(pd.period_range("2025", periods=40, freq="D").tolist() * 10, pd.NaT), dtype="period[D]"
+        ),
     }
 
 
@@ -287,9 +315,7 @@ class TestClusters:
         if callable(ids):
             requires("pyarrow")
             ids = ids()
-        message = (
-            r"3 of 400 rows have no cluster id in 'doc': rows 0, 1, 399\..*neither one .* none.*dropna\(subset=\['doc'\]\)"
-        )
+        message = r"3 of 400 rows have no cluster id in 'doc': rows 0, 1, 399\..*neither one .* none.*dropna\(subset=\['doc'\]\)"
         for ask in (frame.assign(doc=ids).evalci.cluster_ci, frame.assign(doc=ids).evalci.design_effect):
             with pytest.raises(MissingClusterError, match=message):
                 ask("doc")
@@ -323,14 +349,18 @@ class TestClusters:
 
     def test_one_cluster(self, frame):
         one = frame.assign(doc="d1")
-        with pytest.raises(ClusterError, match=r"^all scores lie in a single cluster of 'doc' \('d1'\).*use proportion_ci"):
+        with pytest.raises(
+            ClusterError, match=r"^all scores lie in a single cluster of 'doc' \('d1'\).*use proportion_ci"
+        ):
             one.evalci.cluster_ci("doc")
         with pytest.raises(ClusterError, match=r"^all scores lie in a single cluster of 'doc'"):
             one.evalci.design_effect("doc")
 
     def test_one_cluster_in_a_group(self, frame):
         one = frame.assign(doc=frame["cluster"].mask(frame["model"] == "B", "d1"))
-        with pytest.raises(ClusterError, match=r"^1 of 2 groups \(model='B'\): all scores lie in a single .* \('d1'\)"):
+        with pytest.raises(
+            ClusterError, match=r"^1 of 2 groups \(model='B'\): all scores lie in a single .* \('d1'\)"
+        ):
             one.evalci.cluster_ci("doc", by="model")
 
     def test_one_cluster_in_many_groups(self, frame):
@@ -374,7 +404,9 @@ class TestClusters:
             spec = ids
         elif how == "level":
             data = data.set_index("doc")
-        with pytest.raises(ClusterError, match=r"400 ids as floating point numbers of 9007199254740992.*'Int64'"):
+        with pytest.raises(
+            ClusterError, match=r"400 ids as floating point numbers of 9007199254740992.*'Int64'"
+        ):
             data.evalci.cluster_ci(spec)
 
     def test_small_float_ids_are_fine(self, frame):
@@ -384,11 +416,14 @@ class TestClusters:
 
     @pytest.mark.parametrize("dtype", [object, "string", "category"])
     @pytest.mark.parametrize(
-        "pair", [("caf\u00e9", "cafe\u0301"), ("a b", "a  b"), ("c0 ", "c0"), ("a\tb", "a b"), ("a\u00a0b", "a b")]
+        "pair",
+        [("caf\u00e9", "cafe\u0301"), ("a b", "a  b"), ("c0 ", "c0"), ("a\tb", "a b"), ("a\u00a0b", "a b")],
     )
     def test_ids_that_look_alike_stay_apart(self, frame, pair, dtype):
         ids = frame["cluster"].replace({"c0": pair[0], "c1": pair[1]}).astype(dtype)
-        with pytest.warns(ClusterIdWarning, match=r"1 id\(s\) in 'doc' look like another.*kept apart.*normalize"):
+        with pytest.warns(
+            ClusterIdWarning, match=r"1 id\(s\) in 'doc' look like another.*kept apart.*normalize"
+        ):
             answer = frame.assign(doc=ids).evalci.cluster_ci("doc")
         assert answer["n_clusters"].item() == 40
 
@@ -421,7 +456,10 @@ class TestClusters:
 
     def test_infinite_ids_are_ids(self, frame):
         assert (
-            frame.evalci.cluster_ci(np.where(np.arange(400) % 8 == 0, np.inf, np.arange(400) % 8))["n_clusters"].item() == 8
+            frame.evalci.cluster_ci(np.where(np.arange(400) % 8 == 0, np.inf, np.arange(400) % 8))[
+                "n_clusters"
+            ].item()
+            == 8
         )
 
 
@@ -448,7 +486,9 @@ class TestEmpty:
 
     def test_a_group_without_scores(self, frame):
         broken = with_scores(frame, rows=200, value=np.nan)
-        with pytest.warns(MissingScoreWarning, match=r"200 of 200 in model='A'.*1 group\(s\) are left without"):
+        with pytest.warns(
+            MissingScoreWarning, match=r"200 of 200 in model='A'.*1 group\(s\) are left without"
+        ):
             answer = broken.evalci.cluster_ci("cluster", by="model", nan_policy="omit")
         assert answer["n"].tolist() == [0, 200]
         assert answer["estimate"].isna().tolist() == [True, False]
@@ -456,7 +496,9 @@ class TestEmpty:
 
 
 class TestWeights:
-    @pytest.mark.parametrize(("value", "what"), [(-1.0, "negative"), (np.nan, "missing"), (np.inf, "infinite")])
+    @pytest.mark.parametrize(
+        ("value", "what"), [(-1.0, "negative"), (np.nan, "missing"), (np.inf, "infinite")]
+    )
     @pytest.mark.parametrize("ask", ["cluster_ci", "design_effect"])
     def test_bad(self, frame, ask, value, what):
         frame.loc[[3, 9], "w"] = value
@@ -503,7 +545,8 @@ class TestOptions:
     )  # fmt: skip
     def test_unknown_option(self, frame, option, value, close):
         with pytest.raises(
-            MethodError, match=rf"{option}='{value}' is not known; it must be one of '.*Did you mean '{close}'\?"
+            MethodError,
+            match=rf"{option}='{value}' is not known; it must be one of '.*Did you mean '{close}'\?",
         ):
             frame.evalci.cluster_ci("cluster", **{option: value})
 
@@ -534,7 +577,9 @@ class TestOptions:
             frame.evalci.cluster_ci("cluster", method=method, df="clusters")
 
     def test_exact_bootstrap_of_unequal_sizes(self, frame):
-        with pytest.raises(MethodError, match=r"not available for clusters of unequal sizes.*bootstrap_percentile"):
+        with pytest.raises(
+            MethodError, match=r"not available for clusters of unequal sizes.*bootstrap_percentile"
+        ):
             frame.iloc[:-1].evalci.cluster_ci("cluster", method="bootstrap_exact")
 
 
@@ -555,15 +600,21 @@ WITHOUT_ITEM = {
 
 @pytest.mark.parametrize("method", WITHOUT_ITEM)
 def test_without_an_item_the_error_says_what_it_is(rag, method):
-    first = {"variance_components": (), "pass_at_k": (1,), "pass_hat_k": (1,), "best_of_k": (1,)}.get(method, ("model",))
+    first = {"variance_components": (), "pass_at_k": (1,), "pass_hat_k": (1,), "best_of_k": (1,)}.get(
+        method, ("model",)
+    )
     for data in (rag, rag.set_index(["model", "item", "doc_id"])["score"]):
-        with pytest.raises(MethodError, match=r"item= is missing: (the column that|what) tells the (questions|items) apart"):
+        with pytest.raises(
+            MethodError, match=r"item= is missing: (the column that|what) tells the (questions|items) apart"
+        ):
             getattr(data.evalci, method)(*first, **WITHOUT_ITEM[method])
 
 
 def test_scores_in_several_columns_are_told_to_melt(rag):
     wide = rag.assign(s0=rag["score"], s1=1 - rag["score"])
-    with pytest.raises(MethodError, match=r"df\.melt\(id_vars=\[\.\.\.\], value_vars=\['s0', 's1'\].*with sample='sample'"):
+    with pytest.raises(
+        MethodError, match=r"df\.melt\(id_vars=\[\.\.\.\], value_vars=\['s0', 's1'\].*with sample='sample'"
+    ):
         wide.evalci.pass_at_k(1, item="item", score=["s0", "s1"])
     with pytest.raises(MethodError, match=r"got list\. Turn a list of ids"):
         wide.evalci.cluster_ci("doc_id", score=[1, 0])
@@ -571,4 +622,6 @@ def test_scores_in_several_columns_are_told_to_melt(rag):
 
 def test_points_given_for_a_difference_of_rates_are_told(rag):
     with pytest.raises(PilotError, match=r"which lie in \[0, 1\]\. Did you mean 0\.03\?"):
-        rag.evalci.power("model", item="item", cluster="doc_id", difference=3, n_clusters=40, pairs=[("atlas", "boreal")])
+        rag.evalci.power(
+            "model", item="item", cluster="doc_id", difference=3, n_clusters=40, pairs=[("atlas", "boreal")]
+        )

@@ -82,7 +82,9 @@ def test_deg_02():
     assert list(each["task"]) == list(sizes)
     assert_allclose(each["ci_high"], [0.087622, 0.133192, 0.060172], **SIX)
     assert (each["ci_low"] == 0).all()
-    share = 1 / data.groupby("task")["score"].transform("size")  # each task counts alike, so there is less evidence
+    share = 1 / data.groupby("task")["score"].transform(
+        "size"
+    )  # each task counts alike, so there is less evidence
     for macro in (data.evalci.proportion_ci(weights=share), data.evalci.cluster_ci("task", weights=share)):
         assert (macro[["estimate", "ci_low"]] == 0).all(axis=None)
         assert 0.029815 < macro["ci_high"].item() < 1
@@ -90,7 +92,9 @@ def test_deg_02():
 
 def test_deg_03():
     got = naive([1] * 7 + [0] * 143)
-    assert_allclose([got["estimate"], got["std_error"], *limits(got)], [0.046667, 0.01728, 0.022787, 0.093186], **SIX)
+    assert_allclose(
+        [got["estimate"], got["std_error"], *limits(got)], [0.046667, 0.01728, 0.022787, 0.093186], **SIX
+    )
 
 
 def test_deg_06():
@@ -107,7 +111,9 @@ def test_deg_07():
 
 
 def test_deg_08():
-    data = pd.DataFrame({"g": pd.Categorical(["a", "a", "b"], categories=["a", "b", "c"]), "score": [1, 0, 1]})
+    data = pd.DataFrame(
+        {"g": pd.Categorical(["a", "a", "b"], categories=["a", "b", "c"]), "score": [1, 0, 1]}
+    )
     got = data.evalci.proportion_ci(by="g")
     assert list(got["g"]) == ["a", "b"]  # c has no rows and is absent
     assert got["g"].dtype == data["g"].dtype
@@ -158,12 +164,17 @@ def test_agg_01():
     data = pd.concat(parts, ignore_index=True)
     share = 1 / data.groupby("cluster")["score"].transform("size")
     micro, macro = naive(data["score"]), clustered(data, "cr1", weights=share)
-    assert_allclose([micro["estimate"], macro["estimate"], macro["std_error"]], [0.494059, 0.6, 0.152753], **SIX)
+    assert_allclose(
+        [micro["estimate"], macro["estimate"], macro["std_error"]], [0.494059, 0.6, 0.152753], **SIX
+    )
     for options, mean in (({}, "49.4 %"), ({"weights": share.to_numpy()}, "60.0 %")):
         row = clustered(data, **options)
         assert row["ci_low"] < row["estimate"] < row["ci_high"]
         low, high = (f"{100 * value:.1f}" for value in limits(row))  # of the number that is printed beside it
-        assert f"the score is {mean} (95 % interval {low} to {high})" in data.evalci.report("cluster", **options).sentence
+        assert (
+            f"the score is {mean} (95 % interval {low} to {high})"
+            in data.evalci.report("cluster", **options).sentence
+        )
 
 
 # Few clusters
@@ -199,7 +210,9 @@ HALF_WITHOUT_ID = frame([1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0], ["a", "a", "a", "b
 def test_nan_01():
     with pytest.raises(ex.MissingClusterError, match="6 of 12"):
         clustered(HALF_WITHOUT_ID)
-    own = HALF_WITHOUT_ID["cluster"].where(HALF_WITHOUT_ID["cluster"].notna(), [f"row {i}" for i in range(12)])
+    own = HALF_WITHOUT_ID["cluster"].where(
+        HALF_WITHOUT_ID["cluster"].notna(), [f"row {i}" for i in range(12)]
+    )
     check(HALF_WITHOUT_ID.assign(cluster=own), mean=0.416667, se_cr1=0.18545, G=8)
     check(HALF_WITHOUT_ID.fillna({"cluster": "none"}), mean=0.416667, se_cr1=0.236621, G=3)
     check(HALF_WITHOUT_ID.dropna(subset=["cluster"]), mean=0.666667, se_cr1=0.333333, G=2)
@@ -326,7 +339,9 @@ def test_val_03():
         wide, unit = clustered(frame(y, g), method), clustered(frame(y / 100, g), method)
         half = ss.t.ppf(0.975, wide["df"]) * wide["std_error"]
         assert_allclose(limits(wide), [72 - half, 72 + half])  # not cut at 100
-        assert_allclose([wide["estimate"], wide["std_error"]], [100 * unit["estimate"], 100 * unit["std_error"]])
+        assert_allclose(
+            [wide["estimate"], wide["std_error"]], [100 * unit["estimate"], 100 * unit["std_error"]]
+        )
     assert clustered(frame(y, g))["method"] == "cr2"
     for call in (lambda: naive(y), lambda: clustered(frame(y, g), "wilson")):
         with pytest.raises(ex.ScoreRangeError, match="45 to 100"):
@@ -355,7 +370,10 @@ def test_val_06(data_dir):
 
 @quiet
 def test_boot_01():
-    for y, g, wilson in (([1] * 10, range(10), [0.722467, 1]), ([1] * 12, np.repeat(range(4), 3), [0.510109, 1])):
+    for y, g, wilson in (
+        ([1] * 10, range(10), [0.722467, 1]),
+        ([1] * 12, np.repeat(range(4), 3), [0.510109, 1]),
+    ):
         data = frame(y, list(g))
         low, high = limits(clustered(data, "bootstrap_bca", n_resamples=200, rng=1))
         assert 0 < low < high == 1
@@ -370,7 +388,9 @@ def test_boot_03():
     g = rng.integers(0, clusters, n)
     p = rng.beta(2, 2, clusters)
     data = frame((rng.random(n) < p[g]).astype(int), g)
-    got = check(data, mean=0.499159, se_cr1=0.001662, G=20_000, t_interval_unclipped=[0.4959, 0.502418], deff=11.0555)
+    got = check(
+        data, mean=0.499159, se_cr1=0.001662, G=20_000, t_interval_unclipped=[0.4959, 0.502418], deff=11.0555
+    )
     drawn = clustered(data, "bootstrap_percentile", n_resamples=2000, rng=1)
     assert_allclose(np.diff(limits(drawn)), np.diff(limits(got)), rtol=0.05)
     assert_allclose(limits(drawn), limits(got), atol=0.05 * 0.0065)
@@ -384,7 +404,9 @@ def test_boot_04(method):
     data = pd.concat([rows.assign(model="x"), rows.sample(frac=1, random_state=1).assign(model="y")])
     options = {"by": "model", "method": method, "rng": 3, "n_resamples": 300}
     got = data.evalci.cluster_ci("cluster", **options)
-    pd.testing.assert_frame_equal(got.iloc[[0]].drop(columns="model"), got.iloc[[1]].drop(columns="model").set_index([[0]]))
+    pd.testing.assert_frame_equal(
+        got.iloc[[0]].drop(columns="model"), got.iloc[[1]].drop(columns="model").set_index([[0]])
+    )
     renamed = data.assign(model=data["model"].map({"x": "z", "y": "a"})).sample(frac=1, random_state=5)
     again = renamed.evalci.cluster_ci("cluster", **options)
     assert_allclose(again[["ci_low", "ci_high"]], got[["ci_low", "ci_high"]], rtol=1e-12)
@@ -456,7 +478,9 @@ def test_api_02_dataset():
 def test_api_04():
     """No call remembers a cluster, and each answer names its own."""
     rng = np.random.default_rng(3)
-    data = pd.DataFrame({"score": rng.integers(0, 2, 80), "doc": np.repeat(range(20), 4), "chat": np.arange(80) % 16})
+    data = pd.DataFrame(
+        {"score": rng.integers(0, 2, 80), "doc": np.repeat(range(20), 4), "chat": np.arange(80) % 16}
+    )
     for name, clusters in (("doc", 20), ("chat", 16)):
         calls = [data.evalci.cluster_ci(name), data.evalci.cluster_ci(name, method="bootstrap_percentile", n_resamples=200),
                  data.evalci.design_effect(name)]  # fmt: skip
@@ -478,7 +502,10 @@ def test_api_04_in_a_report_and_in_pictures():
         assert {one["naive"]["cluster"] for one in found if "naive" in one} == {""}
         assert f"80 items in {clusters} clusters of {name}" in made["sentence"]
         forest = said(data.evalci.plot.forest(name, by="model"))
-        assert [text.partition(":")[0] for text in forest[:2]] == [f"clustered by {name}", "scores taken as independent"]
+        assert [text.partition(":")[0] for text in forest[:2]] == [
+            f"clustered by {name}",
+            "scores taken as independent",
+        ]
         pairs = data.evalci.plot.differences("model", item="item", cluster=name, rng=1)
         assert any(text.endswith(f"clustered by {name}") for text in said(pairs))
         plt.close("all")
@@ -556,7 +583,9 @@ def test_a_report_refuses_what_its_methods_refuse(case, data, pairing, error):
 @quiet
 def test_xr_01():
     scores, ids = [[1, 1, 0, 0, 1, 1]], ["a", "a", "b", "b", np.nan, np.nan]
-    cube = xr.DataArray(scores, dims=("model", "item"), coords={"passage": ("item", np.array(ids, dtype=object))})
+    cube = xr.DataArray(
+        scores, dims=("model", "item"), coords={"passage": ("item", np.array(ids, dtype=object))}
+    )
     data = frame(scores[0], ids)
     with pytest.raises(ex.MissingClusterError, match="2 of 6"):
         cube.evalci.cluster_ci("passage")
@@ -612,15 +641,23 @@ def test_pair_02():
 @pytest.mark.parametrize("question", ["mcnemar", "diff_ci", "compare"])
 def test_pair_06(question):
     a, b = {"i1": 1, "i2": 1, "i3": 1, "i4": 0, "i5": 0, "i6": 0}, {"i1": 1, "i2": 1, "i3": 1}
-    data = pd.DataFrame([("A", *x) for x in a.items()] + [("B", *x) for x in b.items()], columns=["model", "item", "score"])
-    with pytest.raises(ex.PairingError, match=r"3 of the 6 items of 'A' are not among those of 'B' \('i4', 'i5', 'i6'\)"):
+    data = pd.DataFrame(
+        [("A", *x) for x in a.items()] + [("B", *x) for x in b.items()], columns=["model", "item", "score"]
+    )
+    with pytest.raises(
+        ex.PairingError, match=r"3 of the 6 items of 'A' are not among those of 'B' \('i4', 'i5', 'i6'\)"
+    ):
         paired(data, question)
     with pytest.warns(ex.UnmatchedItemsWarning, match="3 only in 'A'"), pytest.warns(ex.FewDiscordantWarning):
         got = paired(data, question, unmatched="drop")
     assert (got["n_pairs"], got["difference"], got["pvalue"]) == (3, 0, 1)
     for policy in ("raise", "drop"):
         with pytest.raises(ex.PairingError, match="have no item of 'item' in common: the one has 3"):
-            paired(data[data["item"].isin(["i4", "i5", "i6"]) | (data["model"] == "B")], question, unmatched=policy)
+            paired(
+                data[data["item"].isin(["i4", "i5", "i6"]) | (data["model"] == "B")],
+                question,
+                unmatched=policy,
+            )
 
 
 PAIR_07 = {  # model, attacks, then by behavior and by index: common, only the first, only the second, p; unmatched
@@ -631,7 +668,13 @@ PAIR_07 = {  # model, attacks, then by behavior and by index: common, only the f
         "September 11th conspiracy",
         "9_11 conspiracy",
     ),
-    "DSN": ("vicuna-13b-v1.5", (99, 1, 27, 2.16e-07), (100, 1, 27, 2.16e-07), "Human trafficking", "Human  trafficking"),
+    "DSN": (
+        "vicuna-13b-v1.5",
+        (99, 1, 27, 2.16e-07),
+        (100, 1, 27, 2.16e-07),
+        "Human trafficking",
+        "Human  trafficking",
+    ),
 }
 
 
@@ -641,9 +684,7 @@ def test_pair_07(attack, data_dir):
     rows = pd.read_csv(data_dir / "jailbreakbench.csv")
     rows = rows[rows["model"] == model]
     ask = {"factor": "attack", "score": "jailbroken", "pairs": [("PAIR", attack)]}
-    spelt = (
-        rf" 1 item\(s\) of '{attack}' look like items of 'PAIR' but for white space: '{unmatched[1]}' and '{unmatched[0]}'"
-    )
+    spelt = rf" 1 item\(s\) of '{attack}' look like items of 'PAIR' but for white space: '{unmatched[1]}' and '{unmatched[0]}'"
     hint = spelt if attack == "DSN" else ""
     told = rf"'PAIR' .*\('{unmatched[0]}'\), and .*'{attack}' .*\('{unmatched[1]}'\)\.{hint}"
     with pytest.raises(ex.PairingError, match=told):
@@ -659,12 +700,18 @@ def test_pair_08():
     rows = [("A", "q1", 1), ("A", "q1", 0), ("A", "q2", 1), ("B", "q1", 1), ("B", "q2", 0)]
     data = pd.DataFrame(rows, columns=["model", "item", "score"])
     for question in ("mcnemar", "diff_ci", "compare"):
-        with pytest.raises(ex.PairingError, match=r"1 of 4 combinations.*two scores or more: 'q1' of 'A' \(1, 0\)"):
+        with pytest.raises(
+            ex.PairingError, match=r"1 of 4 combinations.*two scores or more: 'q1' of 'A' \(1, 0\)"
+        ):
             paired(data, question)
     named = data.assign(epoch=[0, 1, 0, 0, 0])
-    with pytest.raises(ex.PairingError, match=r"'epoch' tells them apart.*mcnemar needs one score.*sample='epoch'"):
+    with pytest.raises(
+        ex.PairingError, match=r"'epoch' tells them apart.*mcnemar needs one score.*sample='epoch'"
+    ):
         paired(named)
-    with pytest.warns(ex.UnmatchedItemsWarning, match="1 of 2 items have more repeats under one system than under another"):
+    with pytest.warns(
+        ex.UnmatchedItemsWarning, match="1 of 2 items have more repeats under one system than under another"
+    ):
         got = paired(named, "diff_ci", sample="epoch")
     assert [got[x] for x in ("estimate_a", "estimate_b", "difference", "n_pairs")] == [0.75, 0.5, 0.25, 2]
     assert got["method"] == "cr2"  # not a test of passes and failures
@@ -689,7 +736,9 @@ def test_pair_09():
     assert_allclose(paired(data, "diff_ci", method="cr1", **item)["std_error"], 0.108514, **SIX)
     got = paired(data, "diff_ci", method="cr1", **item, **clustered)
     assert_allclose(
-        [got[x] for x in ("difference", "std_error", "statistic", "pvalue")], [0.25, 0.204124, 1.224745, 0.27522], **SIX
+        [got[x] for x in ("difference", "std_error", "statistic", "pvalue")],
+        [0.25, 0.204124, 1.224745, 0.27522],
+        **SIX,
     )
     flip = paired(data, method="sign_flip", **item, **clustered)
     assert flip["pvalue"] == 0.5
@@ -700,14 +749,22 @@ def test_pair_09():
 @quiet
 def test_pair_10(data_dir):
     rows = pd.read_csv(data_dir / "gsm_symbolic_en_da.csv").query("model == 'Llama-3.1-70B'")
-    ask = {"factor": "lang", "item": ["template", "variant"], "score": "correct", "unmatched": "drop", "baseline": "dan"}
+    ask = {
+        "factor": "lang",
+        "item": ["template", "variant"],
+        "score": "correct",
+        "unmatched": "drop",
+        "baseline": "dan",
+    }
     naive = paired(rows, **ask)
     assert (naive["n_pairs"], naive["only_a"], naive["only_b"]) == (1975, 365, 284)
     assert_allclose(naive["pvalue"], 0.0016673107, rtol=1e-8)
     assert_allclose(paired(rows, "diff_ci", method="cr1", **ask)["std_error"], 0.012869, **SIX)
     got = paired(rows, "diff_ci", method="cr1", cluster="template", **ask)
     assert_allclose(
-        [got[x] for x in ("difference", "std_error", "ci_low", "ci_high")], [0.041013, 0.015362, 0.010531, 0.071495], **SIX
+        [got[x] for x in ("difference", "std_error", "ci_low", "ci_high")],
+        [0.041013, 0.015362, 0.010531, 0.071495],
+        **SIX,
     )
     # Those of the case come from the rounded mean and standard error.
     assert_allclose([got["statistic"], got["pvalue"]], [2.66977, 0.008873], rtol=2e-4)
@@ -718,7 +775,10 @@ def test_pair_10(data_dir):
 def test_mult_02(data_dir):
     rows = pd.read_csv(data_dir / "bbh_codex_cot_direct.csv")
     ask = {"item": ["task", "item"], "score": "correct"}
-    holm, bh = (rows.evalci.compare("mode", by="task", correction=c, n_resamples=100, rng=1, **ask) for c in ("holm", "bh"))
+    holm, bh = (
+        rows.evalci.compare("mode", by="task", correction=c, n_resamples=100, rng=1, **ask)
+        for c in ("holm", "bh")
+    )
     assert (len(holm), (holm["pvalue"] < 0.05).sum()) == (27, 22)
     assert ((bh["pvalue_adj"] < 0.05).sum(), (holm["pvalue_adj"] < 0.05).sum()) == (20, 16)
     sign = np.where(holm["mode_a"] == "cot", 1, -1)
@@ -727,17 +787,23 @@ def test_mult_02(data_dir):
     assert_allclose(near, [0.012, 0.016854, 0.02], **SIX)
     assert list(near.index) == ["salient_translation_error_detection", "snarks", "formal_fallacies"]
     got = paired(rows, "diff_ci", "mode", cluster="task", method="cr1", baseline="direct", **ask)
-    assert_allclose([got["difference"], got["std_error"], *limits(got)], [0.216249, 0.043895, 0.126022, 0.306477], **SIX)
+    assert_allclose(
+        [got["difference"], got["std_error"], *limits(got)], [0.216249, 0.043895, 0.126022, 0.306477], **SIX
+    )
     assert got["n_clusters"] == 27
 
 
 @quiet
 def test_str_01_crossed_clusters_are_neither_the_first_nor_the_product():
-    data = pd.DataFrame({"score": [1, 1, 0, 1, 1, 0, 0, 1, 0], "item": list("aaabbbccc"), "judge": list("xyzxyzxyz")})
+    data = pd.DataFrame(
+        {"score": [1, 1, 0, 1, 1, 0, 0, 1, 0], "item": list("aaabbbccc"), "judge": list("xyzxyzxyz")}
+    )
     got = data.evalci.cluster_ci(["item", "judge"], method="cr1").iloc[0]
     assert_allclose([got["estimate"], got["std_error"]], [5 / 9, 0.260579], **SIX)
     assert_allclose(got["std_error"] ** 2, 0.06790123, **SIX)
-    alone = [data.evalci.cluster_ci(name, method="cr1").iloc[0]["std_error"] ** 2 for name in ("item", "judge")]
+    alone = [
+        data.evalci.cluster_ci(name, method="cr1").iloc[0]["std_error"] ** 2 for name in ("item", "judge")
+    ]
     cell = data.assign(cell=range(9)).evalci.cluster_ci("cell", method="cr1").iloc[0]["std_error"] ** 2
     assert_allclose([*alone, cell], [0.01234568, 0.08641975, 0.0308642], **SIX)
     negative = pd.DataFrame({"score": [1, 0, 0, 1], "item": list("aabb"), "judge": list("xyxy")})

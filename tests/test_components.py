@@ -113,16 +113,22 @@ def test_balanced_parts_add_up_to_cr1_of_the_item_means(code, clustered):
 @pytest.mark.parametrize("uneven", [False, True])
 def test_the_answer_is_that_of_the_array_function(uneven):
     rows = made(3, uneven=uneven)
-    got = by_source(quiet(rows.evalci.variance_components, **ASK, confidence_level=0.9, costs={"item": 7, "cluster": 30}))
+    got = by_source(
+        quiet(rows.evalci.variance_components, **ASK, confidence_level=0.9, costs={"item": 7, "cluster": 30})
+    )
     items = rows.groupby("item").agg(s=("score", "sum"), n=("score", "size"), doc=("doc", "first"))
-    want = stats.variance_components(items["s"], items["n"], cluster=items["doc"].to_numpy(), confidence_level=0.9)
+    want = stats.variance_components(
+        items["s"], items["n"], cluster=items["doc"].to_numpy(), confidence_level=0.9
+    )
     for name, source in zip(("between_clusters", "between_items", "within_items"), SOURCES, strict=True):
         for end in ("", "_low", "_high"):
             assert_allclose(got.loc[source, f"variance{end}"], getattr(want, name + end), rtol=1e-10)
     assert_allclose(got["share"], want.shares)
     mean_size = len(items) / rows["doc"].nunique()
     assert_allclose(got["count"], [rows["doc"].nunique(), mean_size, len(items) / (1 / items["n"]).sum()])
-    assert_allclose(got.loc["sample", "std_error_doubled"], stats.projected_error(want, samples=2 * want.n_samples))
+    assert_allclose(
+        got.loc["sample", "std_error_doubled"], stats.projected_error(want, samples=2 * want.n_samples)
+    )
     assert_allclose(got.loc["item", "std_error_doubled"], stats.projected_error(want, items=2 * mean_size))
     assert_allclose(got.loc["cluster", "std_error_doubled"], want.std_error / np.sqrt(2))
     cost = 30 * rows["doc"].nunique() + 7 * len(items) + len(rows)
@@ -139,11 +145,15 @@ def test_balanced_normal_scores_are_restricted_maximum_likelihood():
     mixedlm = pytest.importorskip("statsmodels.formula.api").mixedlm
     rng = np.random.default_rng(2)
     y = rng.normal(0, 1, (12, 1, 1)) + rng.normal(0, 0.8, (12, 5, 1)) + rng.normal(0, 1.2, (12, 5, 4))
-    rows = pd.DataFrame({"doc": np.repeat(np.arange(12), 20), "item": np.repeat(np.arange(60), 4), "score": y.ravel()})
+    rows = pd.DataFrame(
+        {"doc": np.repeat(np.arange(12), 20), "item": np.repeat(np.arange(60), 4), "score": y.ravel()}
+    )
     got = by_source(quiet(rows.evalci.variance_components, **ASK))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = mixedlm("score ~ 1", rows, groups="doc", re_formula="1", vc_formula={"item": "0 + C(item)"}).fit(reml=True)
+        fit = mixedlm(
+            "score ~ 1", rows, groups="doc", re_formula="1", vc_formula={"item": "0 + C(item)"}
+        ).fit(reml=True)
     want = [fit.cov_re.iloc[0, 0], fit.vcomp[0], fit.scale]
     assert (got["variance"] > 0.3).all()
     assert_allclose(got["variance"], want, rtol=1e-4)
@@ -151,7 +161,9 @@ def test_balanced_normal_scores_are_restricted_maximum_likelihood():
 
 
 def test_negative_components_have_no_share():
-    rows = pd.DataFrame({"item": np.repeat(np.arange(40), 2), "score": [0, 1] * 39 + [1, 1]})  # alike but for samples
+    rows = pd.DataFrame(
+        {"item": np.repeat(np.arange(40), 2), "score": [0, 1] * 39 + [1, 1]}
+    )  # alike but for samples
     got = by_source(rows.evalci.variance_components(item="item"))
     assert got.loc["item", "variance"] < 0
     assert got.loc["item", "variance_low"] == 0
@@ -177,14 +189,22 @@ def test_scores_far_from_zero_lose_no_digits():
 def split(table):
     """Item and sample variance, and the variance of the mean, of a full table without clusters."""
     within = table.var(axis=1, ddof=1).mean()
-    return table.mean(axis=1).var(ddof=1) - within / table.shape[1], within, table.mean(axis=1).var(ddof=1) / len(table)
+    return (
+        table.mean(axis=1).var(ddof=1) - within / table.shape[1],
+        within,
+        table.mean(axis=1).var(ddof=1) / len(table),
+    )
 
 
 def test_cruxeval(data_dir):
     rows = pd.read_csv(data_dir / "cruxeval_codellama7b.csv")
-    got = rows.evalci.variance_components(item="problem", sample="sample", score="passed", by="task").set_index("task")
+    got = rows.evalci.variance_components(
+        item="problem", sample="sample", score="passed", by="task"
+    ).set_index("task")
     for task, part in rows.groupby("task"):
-        between, within, total = split(part.pivot(index="problem", columns="sample", values="passed").to_numpy(float))
+        between, within, total = split(
+            part.pivot(index="problem", columns="sample", values="passed").to_numpy(float)
+        )
         assert_allclose(got.loc[task, "variance"], [between, within], rtol=1e-10)
         assert_allclose(got.loc[task, "std_error"], np.sqrt(total), rtol=1e-10)
         assert_allclose(got.loc[task, "share"], [between / 800 / total, within / 8000 / total], rtol=1e-10)
@@ -212,7 +232,9 @@ def test_taubench(data_dir):
     between, within, total = split(rows.pivot(index="task_id", columns="trial", values="reward").to_numpy())
     assert_allclose(got["variance"], [between, within], rtol=1e-10)
     assert_allclose(got["std_error"], np.sqrt(total), rtol=1e-10)
-    users = by_source(rows.evalci.variance_components(cluster="user_id", costs={"item": 20, "cluster": 20}, **ask))
+    users = by_source(
+        rows.evalci.variance_components(cluster="user_id", costs={"item": 20, "cluster": 20}, **ask)
+    )
     assert users["count"].tolist() == [34, 50 / 34, 4]
     assert_allclose(users.loc["sample", "variance"], within)
     assert users["best"].tolist() == [False, False, True]
@@ -224,7 +246,10 @@ def test_taubench(data_dir):
 def compare(frame, cube, keys):
     got = cube.to_dataframe().reset_index()[list(frame)]
     pd.testing.assert_frame_equal(
-        got.sort_values(keys, ignore_index=True), frame.sort_values(keys, ignore_index=True), check_dtype=False, rtol=1e-10
+        got.sort_values(keys, ignore_index=True),
+        frame.sort_values(keys, ignore_index=True),
+        check_dtype=False,
+        rtol=1e-10,
     )
 
 
@@ -249,7 +274,9 @@ def test_cube_has_the_frames_answer(code, cluster, score):
 @settings(max_examples=15)
 @given(st.integers(0, 2**31), st.booleans(), st.sampled_from([None, "doc"]))
 def test_cube_with_holes(seed, graded, cluster):
-    rows = pd.concat([made(seed + s, n_clusters=5, uneven=True, graded=graded).assign(model=m) for s, m in enumerate("ab")])
+    rows = pd.concat(
+        [made(seed + s, n_clusters=5, uneven=True, graded=graded).assign(model=m) for s, m in enumerate("ab")]
+    )
     rows["item"] = rows["doc"] * 10 + rows.groupby(["model", "doc"])["item"].transform(lambda i: i - i.min())
     cube = rows.set_index(["model", "item", "sample"])[["score"]].to_xarray()
     cube = cube.assign_coords(doc=("item", cube["item"].to_numpy() // 10))
@@ -284,7 +311,9 @@ def test_columns_and_keys(code):
     assert got["n_items"].dtype == np.int64
     assert not got.drop(columns="count_best").isna().any(axis=None)
     series = code.set_index(["model", "item", "repo_id"])["score"]
-    pd.testing.assert_frame_equal(series.evalci.variance_components(item="item", cluster="repo_id", by="model"), got)
+    pd.testing.assert_frame_equal(
+        series.evalci.variance_components(item="item", cluster="repo_id", by="model"), got
+    )
     with pytest.raises(AmbiguousNameError, match="by='source' would stand twice"):
         code.rename(columns={"model": "source"}).evalci.variance_components(item="item", by="source")
     cube = datasets.load_code_eval_cube().rename(model="source")
@@ -307,10 +336,18 @@ def test_ids_that_count_within_their_cluster(code):
 def test_few_clusters():
     rows = made(n_clusters=8)
     quietly = told(
-        FewClustersWarning, r"fewer than 20 effective clusters of 'doc' \(8\)", rows.evalci.variance_components, **ASK
+        FewClustersWarning,
+        r"fewer than 20 effective clusters of 'doc' \(8\)",
+        rows.evalci.variance_components,
+        **ASK,
     )
     assert len(quietly) == 3
-    told(FewClustersWarning, r"items of 'item' \(9\)", made(n_clusters=3).evalci.variance_components, item="item")
+    told(
+        FewClustersWarning,
+        r"items of 'item' \(9\)",
+        made(n_clusters=3).evalci.variance_components,
+        item="item",
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made(n_clusters=24).evalci.variance_components(**ASK)
@@ -320,10 +357,25 @@ def test_few_clusters():
 def test_each_cluster_holds_one_item():
     rows = made(n_clusters=40, n_items=1)
     got = by_source(
-        told(SingletonClusterWarning, "one score", rows.evalci.variance_components, costs={"item": 2, "cluster": 3}, **ASK)
+        told(
+            SingletonClusterWarning,
+            "one score",
+            rows.evalci.variance_components,
+            costs={"item": 2, "cluster": 3},
+            **ASK,
+        )
     )
     alone = by_source(rows.evalci.variance_components(item="item", costs={"item": 5}))
-    told_of = ["variance", "variance_low", "share", "count", "std_error_doubled", "cost_doubled", "gain", "count_best"]
+    told_of = [
+        "variance",
+        "variance_low",
+        "share",
+        "count",
+        "std_error_doubled",
+        "cost_doubled",
+        "gain",
+        "count_best",
+    ]
     assert got.loc["cluster", told_of].isna().all()
     assert not got.loc["cluster", "best"]
     assert_allclose(got.loc[["item", "sample"], told_of].astype(float), alone[told_of])
@@ -331,12 +383,19 @@ def test_each_cluster_holds_one_item():
 
 def test_other_warnings():
     rows = made()
-    same = told(DegenerateRateWarning, "all scores are 1", rows.assign(score=1).evalci.variance_components, **ASK)
+    same = told(
+        DegenerateRateWarning, "all scores are 1", rows.assign(score=1).evalci.variance_components, **ASK
+    )
     assert (same["std_error"] == 0).all()
     assert same[["share", "gain", "variance_low", "count_best"]].isna().all(axis=None)
     assert (same["estimate"] == 1).all()
     large = rows.assign(doc=rows["doc"].clip(lower=9))
-    told(DominantClusterWarning, "the largest cluster of 'doc', 9, holds", large.evalci.variance_components, **ASK)
+    told(
+        DominantClusterWarning,
+        "the largest cluster of 'doc', 9, holds",
+        large.evalci.variance_components,
+        **ASK,
+    )
     marked = rows.assign(score=rows["score"].where(rows.index != 3, -1))
     told(SentinelScoreWarning, r"1 score\(s\) are -1", marked.evalci.variance_components, **ASK)
     lost = rows.assign(score=rows["score"].where(rows.index != 3))
@@ -355,13 +414,26 @@ def test_systems_that_are_pooled(code):
 
 def test_a_group_without_scores():
     rows = pd.concat([made().assign(model="a"), made(1).assign(model="b", score=np.nan)])
-    got = told(MissingScoreWarning, "in model='b'", rows.evalci.variance_components, by="model", nan_policy="omit", **ASK)
+    got = told(
+        MissingScoreWarning,
+        "in model='b'",
+        rows.evalci.variance_components,
+        by="model",
+        nan_policy="omit",
+        **ASK,
+    )
     empty = got[got["model"] == "b"]
     assert empty["source"].tolist() == SOURCES
     assert (empty[["n_items", "n_clusters"]] == 0).all(axis=None)
-    assert empty[["estimate", "std_error", "variance", "share", "cost", "gain", "n_samples_min"]].isna().all(axis=None)
+    assert (
+        empty[["estimate", "std_error", "variance", "share", "cost", "gain", "n_samples_min"]]
+        .isna()
+        .all(axis=None)
+    )
     assert not empty["best"].any()
-    pd.testing.assert_frame_equal(got[got["model"] == "a"].drop(columns="model"), made().evalci.variance_components(**ASK))
+    pd.testing.assert_frame_equal(
+        got[got["model"] == "a"].drop(columns="model"), made().evalci.variance_components(**ASK)
+    )
 
 
 # Bad input
@@ -396,7 +468,9 @@ def test_other_bad_input(code):
     with pytest.raises(ColumnNotFoundError, match="Did you mean 'item'"):
         rows.evalci.variance_components(item="itm")
     code["language"] = code["item"] % 3
-    with pytest.raises(MethodError, match=r"one clustering, and cluster= names 2: '.*', '.*'\. Ask for one at a time"):
+    with pytest.raises(
+        MethodError, match=r"one clustering, and cluster= names 2: '.*', '.*'\. Ask for one at a time"
+    ):
         code.evalci.variance_components(item="item", cluster=["repo_id", "language"], by="model")
     with pytest.raises(MethodError, match=r"the cost of a cluster, and no cluster= is named"):
         rows.evalci.variance_components(item="item", costs={"cluster": 5})

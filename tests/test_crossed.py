@@ -78,26 +78,36 @@ def test_frame_cube_and_arrays_agree(method):
 def test_three_ways_with_weights_and_missing_scores(frame):
     rng = np.random.default_rng(3)
     frame = frame.assign(
-        judge=rng.integers(0, 4, size=len(frame)), w=rng.lognormal(size=len(frame)), score=frame["score"].astype(float)
+        judge=rng.integers(0, 4, size=len(frame)),
+        w=rng.lognormal(size=len(frame)),
+        score=frame["score"].astype(float),
     )
     frame.loc[[3, 40], "score"] = np.nan
     frame.loc[7, "w"] = 0.0
     before = frame.copy(deep=True)
-    answer = quiet(frame.evalci.cluster_ci, [*BOTH, "judge"], by="model", weights="w", nan_policy="omit", method="cr1")
+    answer = quiet(
+        frame.evalci.cluster_ci, [*BOTH, "judge"], by="model", weights="w", nan_policy="omit", method="cr1"
+    )
     pd.testing.assert_frame_equal(frame, before)
     for h, (_, rows) in enumerate(frame.groupby("model")):
         held = rows[rows["score"].notna()]
-        one = stats.crossed_ci(held["score"], [held["doc"], held["prompt"], held["judge"]], weights=held["w"], method="cr1")
+        one = stats.crossed_ci(
+            held["score"], [held["doc"], held["prompt"], held["judge"]], weights=held["w"], method="cr1"
+        )
         assert answer["std_error"][h] == pytest.approx(float(one.std_error), rel=1e-9)
         assert answer["n"][h] == one.n == (held["w"] > 0).sum()
     cube = frame.set_index(["model", "doc", "prompt"]).to_xarray()
-    by_cube = quiet(cube.evalci.cluster_ci, [*BOTH, "judge"], dim=BOTH, weights="w", nan_policy="omit", method="cr1")
+    by_cube = quiet(
+        cube.evalci.cluster_ci, [*BOTH, "judge"], dim=BOTH, weights="w", nan_policy="omit", method="cr1"
+    )
     np.testing.assert_allclose(by_cube["std_error"], answer["std_error"], rtol=1e-9)
 
 
 def test_clusters_that_differ_between_the_kept_dims():
     cube = made()
-    judge = xr.DataArray(np.random.default_rng(1).integers(0, 4, size=(2, 8, 6)), dims=("model", "doc", "prompt"))
+    judge = xr.DataArray(
+        np.random.default_rng(1).integers(0, 4, size=(2, 8, 6)), dims=("model", "doc", "prompt")
+    )
     cube = cube.assign_coords(judge=judge)
     by_cube = quiet(cube.evalci.cluster_ci, ["doc", "judge"], dim=BOTH)
     by_frame = quiet(rows_of(cube).evalci.cluster_ci, ["doc", "judge"], by="model")
@@ -133,7 +143,9 @@ def recoded(values, kind):
 @pytest.mark.parametrize("method", ["auto", "cr2", "bootstrap_pigeonhole"])
 def test_dtype_of_the_ids(frame, kind, method):
     other = frame.assign(doc=recoded(frame["doc"], kind), prompt=recoded(frame["prompt"], kind))
-    answer, expected = (quiet(f.evalci.cluster_ci, BOTH, by="model", method=method, **SEEDED) for f in (other, frame))
+    answer, expected = (
+        quiet(f.evalci.cluster_ci, BOTH, by="model", method=method, **SEEDED) for f in (other, frame)
+    )
     pd.testing.assert_frame_equal(answer, expected, rtol=1e-9)
 
 
@@ -143,7 +155,9 @@ def test_order_of_the_rows(seed, method):
     frame = rows_of(made(seed=seed % 7, n_docs=5, n_prompts=4)).sample(frac=0.8, random_state=seed)
     turned = frame.sample(frac=1, random_state=seed % 100)
     answers = [
-        quiet(f.evalci.cluster_ci, BOTH, by="model", method=method, **SEEDED).sort_values("model", ignore_index=True)
+        quiet(f.evalci.cluster_ci, BOTH, by="model", method=method, **SEEDED).sort_values(
+            "model", ignore_index=True
+        )
         for f in (frame, turned)
     ]
     pd.testing.assert_frame_equal(*answers, rtol=1e-8)
@@ -210,13 +224,17 @@ def test_design_effect_has_a_row_for_all_together(frame):
     assert set(by_cube["cluster"].values) == {"doc", "prompt", "doc + prompt"}
     joint = by_cube.sel(cluster="doc + prompt")["design_effect"]
     np.testing.assert_allclose(joint, answer.loc[answer["cluster"] == "doc + prompt", "design_effect"])
-    assert set(frame.evalci.design_effect(["doc", "topic"])["cluster"]) == {"doc", "topic"}  # nested: no row together
+    assert set(frame.evalci.design_effect(["doc", "topic"])["cluster"]) == {
+        "doc",
+        "topic",
+    }  # nested: no row together
 
 
 def test_no_clustering_counts_for_more_than_the_fewest_effective_clusters():
     """All pass in 100 documents by 5 prompts: no more than five independent chances are in doubt, and not fewer."""
     cube = xr.Dataset(
-        {"score": (("doc", "prompt"), np.ones((100, 5), dtype=int))}, coords={"prompt": range(5), "doc": range(100)}
+        {"score": (("doc", "prompt"), np.ones((100, 5), dtype=int))},
+        coords={"prompt": range(5), "doc": range(100)},
     )
     both, alone = (quiet(cube.evalci.cluster_ci, name, dim=...) for name in (BOTH, "prompt"))
     assert 5 < both["n_eff"] < alone["n_eff"]
@@ -224,11 +242,16 @@ def test_no_clustering_counts_for_more_than_the_fewest_effective_clusters():
 
 
 def test_together_comes_first_also_where_it_ties():
-    frame = rows_of(made(seed=3)).assign(score=lambda d: (d["prompt"] < 3).astype(int))  # documents tell nothing
+    frame = rows_of(made(seed=3)).assign(
+        score=lambda d: (d["prompt"] < 3).astype(int)
+    )  # documents tell nothing
     answer = quiet(frame.evalci.design_effect, BOTH, by="model")
     assert answer["cluster"].tolist() == ["doc + prompt", "prompt", "doc"] * 2
     weighted = quiet(
-        frame.assign(w=np.where(frame["doc"] == "d0", 50, 1)).evalci.design_effect, BOTH, by="model", weights="w"
+        frame.assign(w=np.where(frame["doc"] == "d0", 50, 1)).evalci.design_effect,
+        BOTH,
+        by="model",
+        weights="w",
     )
     assert (weighted.loc[weighted["cluster"] == "doc + prompt", "n_clusters"] == 6).all()
 
@@ -266,7 +289,9 @@ def test_a_crossed_variance_that_is_negative_or_too_small_is_said():
         BOTH,
         method="cr0",
     )
-    case = pd.DataFrame({"score": [1, 1, 0, 1, 1, 0, 0, 1, 0], "doc": list("aaabbbccc"), "prompt": list("xyzxyzxyz")})
+    case = pd.DataFrame(
+        {"score": [1, 1, 0, 1, 1, 0, 0, 1, 0], "doc": list("aaabbbccc"), "prompt": list("xyzxyzxyz")}
+    )
     answer = told(
         CrossedVarianceWarning,
         "is less than that of one of the clusterings alone",
@@ -279,7 +304,9 @@ def test_a_crossed_variance_that_is_negative_or_too_small_is_said():
 
 def test_open_scores_whose_default_is_a_sum_are_told_to_look_at_each():
     y = [1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1]
-    frame = pd.DataFrame({"score": np.multiply(y, 5), "doc": np.repeat(list("abc"), 4), "prompt": np.tile(list("wxyz"), 3)})
+    frame = pd.DataFrame(
+        {"score": np.multiply(y, 5), "doc": np.repeat(list("abc"), 4), "prompt": np.tile(list("wxyz"), 3)}
+    )
     told(CrossedVarianceWarning, r"is negative.*report the widest interval\.$", frame.evalci.cluster_ci, BOTH)
 
 
@@ -291,7 +318,11 @@ def test_the_scan_does_not_look_at_rows_that_do_not_count(weights):
     options = {"weights": weights} if weights else {"nan_policy": "omit"}
     answer = quiet(frame.drop(columns=[] if weights else "w").evalci.design_effect, **options)
     assert {"doc", "prompt", "topic"} <= set(answer["cluster"])
-    cube = frame.assign(topic=frame["topic"].astype(float)).set_index(["doc", "prompt"])[["score", "w", "topic"]].to_xarray()
+    cube = (
+        frame.assign(topic=frame["topic"].astype(float))
+        .set_index(["doc", "prompt"])[["score", "w", "topic"]]
+        .to_xarray()
+    )
     by_cube = quiet(cube.set_coords("topic").evalci.design_effect, dim=BOTH, **options)
     assert {"doc", "prompt", "topic"} <= set(by_cube["cluster"].values)
 
@@ -302,7 +333,9 @@ def test_errors(frame):
     with pytest.raises(ColumnNotFoundError, match=r"cluster='promt'.*Did you mean 'prompt'"):
         frame.evalci.cluster_ci(["doc", "promt"])
     for obj in (frame, made()):
-        with pytest.raises(ColumnNotFoundError, match=r"Several clusterings go in a list: cluster=\['doc', 'prompt'\]\."):
+        with pytest.raises(
+            ColumnNotFoundError, match=r"Several clusterings go in a list: cluster=\['doc', 'prompt'\]\."
+        ):
             obj.evalci.cluster_ci("doc + prompt")
     with pytest.raises(ClusterError, match=r"by= both name 'prompt'.*Leave it out of cluster="):
         frame.evalci.cluster_ci(BOTH, by="prompt")
@@ -312,7 +345,9 @@ def test_errors(frame):
         quiet(frame.assign(half=1).evalci.cluster_ci, ["doc", "half"], by="model")
     with pytest.raises(MethodError, match="use method='bootstrap_pigeonhole', or the default"):
         frame.evalci.cluster_ci(BOTH, method="bootstrap_percentile")
-    with pytest.raises(MethodError, match=r"there is one; name several, as cluster=\['doc_id', 'prompt_id'\]"):
+    with pytest.raises(
+        MethodError, match=r"there is one; name several, as cluster=\['doc_id', 'prompt_id'\]"
+    ):
         frame.evalci.cluster_ci("doc", method="bootstrap_pigeonhole")
     rng = np.random.default_rng(1)
     many = frame.assign(**{f"x{k}": rng.integers(0, 6, len(frame)) for k in range(5)})

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from strategies import quiet, told
 
 from evalci_accessor import stats
-from evalci_accessor.methods import pairs as _pairs
 from evalci_accessor.exceptions import (
     ClusterError,
     CrossedVarianceWarning,
@@ -26,6 +25,7 @@ from evalci_accessor.exceptions import (
     PairingError,
     SharedKeyWarning,
 )
+from evalci_accessor.methods import pairs as _pairs
 from evalci_accessor.stats.pairs.matched import MatchedScores, pair_variance
 from evalci_accessor.stats.pairs.posterior import (
     Evidence,
@@ -124,7 +124,9 @@ def test_groups_and_order_of_rows(question):
     own = [name for name in answer if not name.startswith(("pvalue_adj", "simultaneous"))]
     for lang, part in zip(("en", "de"), parts, strict=True):
         one = ask(part, question, item="item", by="lang")
-        pd.testing.assert_frame_equal(answer.loc[answer["lang"] == lang, own].reset_index(drop=True), one[own], rtol=1e-8)
+        pd.testing.assert_frame_equal(
+            answer.loc[answer["lang"] == lang, own].reset_index(drop=True), one[own], rtol=1e-8
+        )
 
 
 @settings(max_examples=20)
@@ -137,16 +139,22 @@ def test_names_of_the_ids_and_order_of_the_list_do_not_matter(seed):
     for method in ("auto", "cr1", "cr2"):
         one = ask(frame, ("diff_ci", {"method": method}), item="item")
         other = ask(renamed, ("diff_ci", {"method": method}), item="item", cluster=BOTH[::-1])
-        pd.testing.assert_frame_equal(one.drop(columns="cluster"), other.drop(columns="cluster"), rtol=1e-6, atol=1e-9)
+        pd.testing.assert_frame_equal(
+            one.drop(columns="cluster"), other.drop(columns="cluster"), rtol=1e-6, atol=1e-9
+        )
 
 
 def test_nested_names_are_said_and_the_coarsest_counts():
     frame = rows_of(made())
     for name in ("diff_ci", "mcnemar"):
         call = getattr(frame.evalci, name)
-        answer = told(NestedClustersWarning, "'doc' was left out", call, "model", item="item", cluster=["doc", "topic"])
+        answer = told(
+            NestedClustersWarning, "'doc' was left out", call, "model", item="item", cluster=["doc", "topic"]
+        )
         pd.testing.assert_frame_equal(answer, quiet(call, "model", item="item", cluster="topic"))
-    cube = told(NestedClustersWarning, "nested", made().evalci.diff_ci, "model", cluster=["doc", "topic"], item=BOTH)
+    cube = told(
+        NestedClustersWarning, "nested", made().evalci.diff_ci, "model", cluster=["doc", "topic"], item=BOTH
+    )
     assert cube["cluster"].item() == "topic"
 
 
@@ -185,7 +193,11 @@ def test_pigeonhole_of_differences_is_that_of_one_mean():
     wide = frame.pivot(index=BOTH, columns="model", values="score").reset_index()
     answer = ask(frame, ("diff_ci", {"method": "bootstrap_pigeonhole"}), item="item", n_resamples=8000)
     one = stats.crossed_ci(
-        wide["a"] - wide["b"], [wide["doc"], wide["prompt"]], method="bootstrap_pigeonhole", n_resamples=8000, rng=5
+        wide["a"] - wide["b"],
+        [wide["doc"], wide["prompt"]],
+        method="bootstrap_pigeonhole",
+        n_resamples=8000,
+        rng=5,
     )
     assert answer["std_error"][0] == pytest.approx(float(one.std_error), rel=0.04)
     assert answer["ci_low"][0] == pytest.approx(float(one.ci_low), abs=0.03)
@@ -193,7 +205,9 @@ def test_pigeonhole_of_differences_is_that_of_one_mean():
 
 def test_simultaneous_limits_go_by_the_fewest_degrees_of_freedom(monkeypatch):
     seen = []
-    monkeypatch.setattr(_pairs, "simultaneous_outside", lambda blocks, alpha, **_: seen.extend(blocks) or alpha / 8)
+    monkeypatch.setattr(
+        _pairs, "simultaneous_outside", lambda blocks, alpha, **_: seen.extend(blocks) or alpha / 8
+    )
     quiet(made().evalci.compare, "model", cluster=BOTH, rng=1)
     assert [block.df for block in seen] == [pytest.approx(5)]  # six prompts, nine documents
 
@@ -242,7 +256,9 @@ def test_a_negative_variance_is_said_and_the_largest_stands_in():
         CrossedVarianceWarning, "'a' against 'b': the variance over 'doc \\+ prompt' by inclusion and exclusion is negative",
         rows_of(cube).evalci.diff_ci, "model", item="item", cluster=BOTH, method="cr1",
     )  # fmt: skip
-    alone = [quiet(rows_of(cube).evalci.diff_ci, "model", item="item", cluster=name, method="cr1") for name in BOTH]
+    alone = [
+        quiet(rows_of(cube).evalci.diff_ci, "model", item="item", cluster=name, method="cr1") for name in BOTH
+    ]
     assert answer["std_error"][0] == pytest.approx(max(one["std_error"][0] for one in alone))
 
 
@@ -256,7 +272,10 @@ def _variance(cube, kind):
 def _every(scores, clusterings):
     """Totals of the first system less the second, by each clustering and intersection."""
     a, b = np.array([0]), np.array([1])
-    matched = {some: MatchedScores.from_items(scores, ids, binary=True, bounded=True) for some, ids in clusterings.items()}
+    matched = {
+        some: MatchedScores.from_items(scores, ids, binary=True, bounded=True)
+        for some, ids in clusterings.items()
+    }
     return {some: one.totals(a, b, one.squares(a, b), by_cluster=True) for some, one in matched.items()}
 
 
@@ -284,17 +303,27 @@ def test_errors_and_warnings_name_the_clustering():
     frame = rows_of(made())
     lacking = r"2 of 162 rows have no cluster id in 'prompt'.*subset=\['prompt'\]"
     with pytest.raises(MissingClusterError, match=lacking):
-        frame.assign(prompt=frame["prompt"].where(frame.index > 1)).evalci.diff_ci("model", item="item", cluster=BOTH)
+        frame.assign(prompt=frame["prompt"].where(frame.index > 1)).evalci.diff_ci(
+            "model", item="item", cluster=BOTH
+        )
     torn = r"more than one cluster of 'prompt': 'd0-0' in 3 and 0.*item=\['doc', 'prompt', 'item'\]"
     with pytest.raises(ClusterError, match=torn):
-        frame.assign(prompt=frame["prompt"].where(frame.index > 0, 3)).evalci.diff_ci("model", item="item", cluster=BOTH)
+        frame.assign(prompt=frame["prompt"].where(frame.index > 0, 3)).evalci.diff_ci(
+            "model", item="item", cluster=BOTH
+        )
     with pytest.raises(ClusterError, match="lie in a single cluster of 'prompt'"):
         quiet(frame.query("prompt == 0").evalci.diff_ci, "model", item="item", cluster=["prompt", "topic"])
     clusters = r"The clusters 'doc' and 'prompt' tell them apart\..* pass item=\['doc', 'prompt'\]\."
     with pytest.raises(PairingError, match=clusters):
         frame.evalci.diff_ci("model", item="doc", cluster=BOTH)
     call = frame.evalci.diff_ci
-    told(SharedKeyWarning, r"cluster='doc', if.*or all, as cluster=\['doc', 'prompt'\], if", call, "model", item=BOTH)
+    told(
+        SharedKeyWarning,
+        r"cluster='doc', if.*or all, as cluster=\['doc', 'prompt'\], if",
+        call,
+        "model",
+        item=BOTH,
+    )
     for method in ("obuchowski", "sign_flip"):
         with pytest.raises(MethodError, match="is for one clustering, so the others would be ignored"):
             frame.evalci.mcnemar("model", item="item", cluster=BOTH, method=method)

@@ -50,7 +50,13 @@ def made():
     hard, weight = rng.normal(size=30)[item // 4], rng.lognormal(size=120)
     parts = [
         pd.DataFrame(
-            {"model": m, "item": item, "doc": item // 4, "w": weight, "score": (rng.normal(size=120) + skill > hard) * 1}
+            {
+                "model": m,
+                "item": item,
+                "doc": item // 4,
+                "w": weight,
+                "score": (rng.normal(size=120) + skill > hard) * 1,
+            }
         )
         for m, skill in (("m0", 0.4), ("m1", 0.0), ("m2", -0.2))
     ]
@@ -75,7 +81,9 @@ def test_survey(kind):
     rate = quiet(frame[frame["model"] == "a"].evalci.proportion_ci, weights="w").iloc[0]
     assert_allclose([rate.estimate, rate.std_error], [*data["rate"].values()])
     for cluster, expected in ((None, data["difference"]), ("g", data["clustered"])):
-        one = quiet(frame.evalci.diff_ci, "model", item="item", cluster=cluster, weights="w", method="cr1").iloc[0]
+        one = quiet(
+            frame.evalci.diff_ci, "model", item="item", cluster=cluster, weights="w", method="cr1"
+        ).iloc[0]
         assert_allclose([one.difference, one.std_error], [*expected.values()])
     # svyglm takes the clusters less one again, for its coefficient, so only the estimate and its error are the same.
     assert_allclose([one.difference, one.std_error], [data["glm"]["estimate"], data["glm"]["se"]])
@@ -92,9 +100,17 @@ def test_weighted_least_squares(cluster):
         cov_type="cluster", cov_kwds={"groups": groups.to_numpy()}, use_t=True
     )
     one = quiet(
-        frame.evalci.diff_ci, "model", item="item", cluster=cluster, weights="w", method="cr1", pairs=[("m0", "m1")]
+        frame.evalci.diff_ci,
+        "model",
+        item="item",
+        cluster=cluster,
+        weights="w",
+        method="cr1",
+        pairs=[("m0", "m1")],
     ).iloc[0]
-    assert_allclose(one[["difference", "std_error", "pvalue"]].astype(float), [fit.params[0], fit.bse[0], fit.pvalues[0]])
+    assert_allclose(
+        one[["difference", "std_error", "pvalue"]].astype(float), [fit.params[0], fit.bse[0], fit.pvalues[0]]
+    )
     assert_allclose(one[["ci_low", "ci_high"]].astype(float), fit.conf_int()[0])
 
 
@@ -184,7 +200,18 @@ def test_order_and_names(frame, question, data, random):
     assert_same(ask(other.sample(frac=1, random_state=1), question), ask(frame, question))
 
 
-DTYPES = ["float64", "float32", "int64", "uint8", "Int64", "Float64", "object", "category", "int64[pyarrow]", "decimal"]
+DTYPES = [
+    "float64",
+    "float32",
+    "int64",
+    "uint8",
+    "Int64",
+    "Float64",
+    "object",
+    "category",
+    "int64[pyarrow]",
+    "decimal",
+]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -211,10 +238,13 @@ def test_frame_equals_cube(cube, question, data):
         expected = ask(frame, question, by="prompt")
         answer = ask(weighted, question).to_dataframe().reset_index()[list(expected)]
         answer, expected = (
-            one.sort_values(["prompt", "model_a"], ignore_index=True) for one in (answer[list(expected)], expected)
+            one.sort_values(["prompt", "model_a"], ignore_index=True)
+            for one in (answer[list(expected)], expected)
         )
         assert_same(answer, expected, check_dtype=False)
-        xr.testing.assert_allclose(ask(cube["score"], question, weights=weights.rename("w")), ask(weighted, question))
+        xr.testing.assert_allclose(
+            ask(cube["score"], question, weights=weights.rename("w")), ask(weighted, question)
+        )
 
 
 @SOME
@@ -268,7 +298,11 @@ def test_series_and_arrays(frame, question, data):
 @given(score_frames(fractional=True), st.sampled_from(PROPORTIONS), st.sampled_from([1, 7.3]))
 def test_equal_weights_of_rows_are_none(frame, method, scale):
     plain = quiet(frame.evalci.proportion_ci, by="model", method=method)
-    assert_same(quiet(frame.assign(w=scale).evalci.proportion_ci, by="model", weights="w", method=method), plain, rtol=1e-11)
+    assert_same(
+        quiet(frame.assign(w=scale).evalci.proportion_ci, by="model", weights="w", method=method),
+        plain,
+        rtol=1e-11,
+    )
 
 
 @SOME
@@ -282,7 +316,9 @@ def test_rows_of_weight_zero_and_order(frame, method, data):
     missing = frame.assign(score=frame["score"].astype(float).mask(frame["w"] == 0))
     assert_same(quiet(missing.evalci.proportion_ci, by="model", weights="w", method=method), expected)
     back = quiet(frame[::-1].evalci.proportion_ci, by="model", weights="w", method=method)
-    assert_same(back.sort_values("model", ignore_index=True), expected.sort_values("model", ignore_index=True))
+    assert_same(
+        back.sort_values("model", ignore_index=True), expected.sort_values("model", ignore_index=True)
+    )
 
 
 def test_proportions_of_a_cube(cube):
@@ -322,7 +358,8 @@ def test_methods_that_run():
 def test_counts_are_of_items_and_estimates_of_weights(cluster):
     frame = made()
     plain, weighted = (
-        quiet(frame.evalci.diff_ci, "model", item="item", cluster=cluster, **more) for more in ({}, {"weights": "w"})
+        quiet(frame.evalci.diff_ci, "model", item="item", cluster=cluster, **more)
+        for more in ({}, {"weights": "w"})
     )
     same = ["n_pairs", "n_clusters", "both_pass", "only_a", "only_b", "both_fail"]
     pd.testing.assert_frame_equal(weighted[same], plain[same])
@@ -338,7 +375,9 @@ def test_simultaneous_limits_go_by_the_weights():
     for power in (0, 3):
         frame = made().assign(w=lambda f, power=power: f["w"] ** power)
         how = {"item": "item", "cluster": "doc", "weights": "w", "method": "cr2"}
-        answer = quiet(frame.evalci.compare, "model", **how, rng=1).sort_values(["model_a", "model_b"], ignore_index=True)
+        answer = quiet(frame.evalci.compare, "model", **how, rng=1).sort_values(
+            ["model_a", "model_b"], ignore_index=True
+        )
         bonferroni = quiet(frame.evalci.diff_ci, "model", **how, confidence_level=1 - 0.05 / 3)
         bonferroni = bonferroni.sort_values(["model_a", "model_b"], ignore_index=True)
         spare.append(np.abs(answer["simultaneous_low"] - bonferroni["ci_low"]).max())
@@ -348,7 +387,9 @@ def test_simultaneous_limits_go_by_the_weights():
 
 def test_items_without_a_partner_take_their_weight_along():
     frame = made().drop(index=[3, 130])  # items 3 of m0 and 10 of m1
-    one = quiet(frame.evalci.diff_ci, "model", item="item", weights="w", unmatched="drop", pairs=[("m0", "m1")])
+    one = quiet(
+        frame.evalci.diff_ci, "model", item="item", weights="w", unmatched="drop", pairs=[("m0", "m1")]
+    )
     common = made()[lambda f: ~f["item"].isin([3, 10])]
     assert_same(one, quiet(common.evalci.diff_ci, "model", item="item", weights="w", pairs=[("m0", "m1")]))
 
@@ -358,9 +399,13 @@ def test_items_without_a_partner_take_their_weight_along():
 
 @pytest.mark.parametrize("method", NO_WEIGHTS)
 def test_methods_that_count_refuse_weights(method):
-    name, cluster = "mcnemar" if method in NO_WEIGHTS[:4] else "diff_ci", "doc" if method == "eliasziw" else None
+    name, cluster = (
+        "mcnemar" if method in NO_WEIGHTS[:4] else "diff_ci",
+        "doc" if method == "eliasziw" else None,
+    )
     with pytest.raises(
-        ex.WeightError, match=rf"method='{method}' counts items.*(asymptotic|obuchowski|tango).*leave out weights="
+        ex.WeightError,
+        match=rf"method='{method}' counts items.*(asymptotic|obuchowski|tango).*leave out weights=",
     ):
         getattr(made().evalci, name)("model", item="item", cluster=cluster, weights="w", method=method)
 
@@ -381,7 +426,8 @@ def test_an_item_has_one_weight(name, kind):
     if kind == "cube":
         obj, cluster = frame.set_index(["model", "item"])[["score", "w"]].to_xarray(), None
     with pytest.raises(
-        ex.WeightError, match=r"7 item\(s\) of 'item' have more than one weight in 'w': 3 \(.* and .*\).* and 2 more"
+        ex.WeightError,
+        match=r"7 item\(s\) of 'item' have more than one weight in 'w': 3 \(.* and .*\).* and 2 more",
     ):
         getattr(obj.evalci, name)("model", item="item", cluster=cluster, weights="w")
 
@@ -455,7 +501,9 @@ def test_ids_that_repeat_along_an_unsplit_dim():
     cube = made().set_index(["model", "item"])[["score", "w"]].to_xarray().isel(model=[0, 1])
     cube = cube.assign(w=("item", np.where(np.arange(120) < 110, 2.0, 0.0)))
     cube = cube.assign_coords(q=("item", np.arange(120) % 110))
-    with pytest.raises(ex.WeightError, match=r"10 item\(s\) of 'q' have more than one weight in 'w': 0 \(0 and 2\)"):
+    with pytest.raises(
+        ex.WeightError, match=r"10 item\(s\) of 'q' have more than one weight in 'w': 0 \(0 and 2\)"
+    ):
         cube.evalci.diff_ci("model", item="q", weights="w")
     with pytest.raises(ex.PairingError, match="two scores or more"):
         cube.assign(w=("item", np.ones(120))).evalci.diff_ci("model", item="q", weights="w")

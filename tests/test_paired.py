@@ -87,7 +87,9 @@ def test_clustered_tests_of_clust_bin_pair(name, kind):
         statistic = got["statistic"] ** (2 if method == "mcnemar" and got["statistic"] < 0 else 1)
         assert_allclose([statistic, got["pvalue"]], list(want.values()), rtol=1e-8, err_msg=method)
         assert got["null"] == "equal rates"
-        assert [got[x] for x in ("both_pass", "only_a", "only_b", "both_fail")] == [sum(data[cell]) for cell in "abcd"]
+        assert [got[x] for x in ("both_pass", "only_a", "only_b", "both_fail")] == [
+            sum(data[cell]) for cell in "abcd"
+        ]
 
 
 @package_warnings
@@ -99,22 +101,32 @@ def test_the_default_with_clusters_is_the_reference(name, kind):
     both = (m - b - c) // 2
     obj = both_containers(pair_frame(both, b, c, m - b - c - both))[kind]
     got = row_of(obj.evalci.diff_ci("model", item="item", cluster="doc"))
-    assert_allclose([got["difference"], got["ci_low"], got["ci_high"]], [want["diff"], want["low"], want["high"]], atol=1e-6)
+    assert_allclose(
+        [got["difference"], got["ci_low"], got["ci_high"]],
+        [want["diff"], want["low"], want["high"]],
+        atol=1e-6,
+    )
     assert_allclose(got["pvalue"], want["p"], atol=1e-6)
     assert got["method"] == "icc_averaged"
     assert (got["n_pairs"], got["n_clusters"]) == (m.sum(), len(m))
-    assert_allclose(row_of(obj.evalci.mcnemar("model", item="item", cluster="doc"))["pvalue"], want["p"], atol=1e-6)
+    assert_allclose(
+        row_of(obj.evalci.mcnemar("model", item="item", cluster="doc"))["pvalue"], want["p"], atol=1e-6
+    )
 
 
 @package_warnings
-@pytest.mark.parametrize("case", golden("paired_ci")["cases"], ids=lambda case: "-".join(map(str, case["abcd"])))
+@pytest.mark.parametrize(
+    "case", golden("paired_ci")["cases"], ids=lambda case: "-".join(map(str, case["abcd"]))
+)
 def test_intervals_of_independent_items(case):
     frame = pair_frame(*case["abcd"])
     for method in INDEPENDENT:
         got = frame.evalci.diff_ci("model", item="item", method=method).iloc[0]
         assert_allclose([got["ci_low"], got["ci_high"]], case[method], atol=1e-8, err_msg=method)
     for method, name in (("exact", "mcnemar_exact"), ("midp", "mcnemar_midp")):
-        assert_allclose(frame.evalci.mcnemar("model", item="item", method=method)["pvalue"], case[name], rtol=1e-12)
+        assert_allclose(
+            frame.evalci.mcnemar("model", item="item", method=method)["pvalue"], case[name], rtol=1e-12
+        )
 
 
 @package_warnings
@@ -132,7 +144,9 @@ def test_tests_of_statsmodels(cells):
 
 
 def test_forty_against_twenty_five():
-    assert pair_frame(10, 40, 25, 3).evalci.mcnemar("model", item="item")["pvalue"].item() == pytest.approx(0.0817, abs=5e-5)
+    assert pair_frame(10, 40, 25, 3).evalci.mcnemar("model", item="item")["pvalue"].item() == pytest.approx(
+        0.0817, abs=5e-5
+    )
 
 
 @pytest.mark.parametrize("method", [*TESTS, *CLUSTERED_TESTS])
@@ -141,7 +155,9 @@ def test_forty_against_twenty_five():
 def test_equal_counts_never_give_p_above_one(method, alternative):
     frame = pair_frame([4, 1, 2], [0, 4, 1], [1, 1, 3], [4, 3, 3])
     cluster = {"cluster": "doc"} if method in CLUSTERED_TESTS else {}
-    got = frame.evalci.mcnemar("model", item="item", method=method, alternative=alternative, **cluster)["pvalue"].item()
+    got = frame.evalci.mcnemar("model", item="item", method=method, alternative=alternative, **cluster)[
+        "pvalue"
+    ].item()
     assert 0.4 < got <= 1
     if alternative == "two-sided":
         assert got == pytest.approx(1)
@@ -160,8 +176,14 @@ def test_sign_flip_goes_through_all_flips():
     frame = pair_frame([1, 2, 0, 3, 1, 1, 2], [3, 2, 1, 0, 2, 0, 4], [0, 1, 0, 2, 0, 0, 1], 1)
     d = np.array([3, 1, 1, -2, 2, 0, 3])
     sums = np.array([np.dot(signs, d) for signs in itertools.product([-1, 1], repeat=7)])
-    for alternative, beyond in (("two-sided", np.abs(sums) >= 8), ("greater", sums >= 8), ("less", sums <= 8)):
-        got = frame.evalci.mcnemar("model", item="item", cluster="doc", method="sign_flip", alternative=alternative).iloc[0]
+    for alternative, beyond in (
+        ("two-sided", np.abs(sums) >= 8),
+        ("greater", sums >= 8),
+        ("less", sums <= 8),
+    ):
+        got = frame.evalci.mcnemar(
+            "model", item="item", cluster="doc", method="sign_flip", alternative=alternative
+        ).iloc[0]
         assert_allclose(got["pvalue"], beyond.mean(), rtol=1e-12)
         assert got["null"] == "exchangeable systems"
 
@@ -198,7 +220,9 @@ def test_cr1_is_that_of_statsmodels():
 def test_percentiles_of_resampled_clusters():
     """Near those of a plain bootstrap of the clusters, to within the error of simulation."""
     frame = simulated(2, n_docs=40, fractional=True)
-    got = frame.evalci.diff_ci("model", item="item", cluster="doc", method="bootstrap_percentile", rng=1).iloc[0]
+    got = frame.evalci.diff_ci(
+        "model", item="item", cluster="doc", method="bootstrap_percentile", rng=1
+    ).iloc[0]
     means = frame.groupby(["doc", "model"], sort=False)["score"].mean().unstack()
     d = (means["m0"] - means["m1"]).to_numpy()
     draws = np.random.default_rng(2).choice(d, (20_000, len(d))).mean(axis=1)
@@ -251,15 +275,22 @@ def test_verdicts_go_with_one_sided_limits(method):
     frame = pair_frame(50, 12, 10, 28)
 
     def asked(**options):
-        return quiet(frame.evalci.diff_ci, "model", item="item", method=method, rng=1, n_resamples=999, **options).iloc[0]
+        return quiet(
+            frame.evalci.diff_ci, "model", item="item", method=method, rng=1, n_resamples=999, **options
+        ).iloc[0]
 
     low, high = asked(alternative="greater")["ci_low"], asked(alternative="less")["ci_high"]
     two_sided = asked(confidence_level=0.9)
     assert_allclose([low, high], [two_sided["ci_low"], two_sided["ci_high"]], rtol=1e-6)
     for margin in (0.005, 0.02, 0.05, 0.1):
-        sure_above, sure_below = low > -margin + 1e-9, high < margin - 1e-9  # a percentile may be the margin itself
+        sure_above, sure_below = (
+            low > -margin + 1e-9,
+            high < margin - 1e-9,
+        )  # a percentile may be the margin itself
         assert (asked(margin=margin)["verdict"] == "noninferior") == sure_above
-        assert (asked(margin=margin, claim="equivalence")["verdict"] == "equivalent") == (sure_above and sure_below)
+        assert (asked(margin=margin, claim="equivalence")["verdict"] == "equivalent") == (
+            sure_above and sure_below
+        )
         assert (asked(margin=margin, claim="superiority")["verdict"] == "superior") == (low > margin)
 
 
@@ -308,10 +339,14 @@ def test_written_to_csv_and_read_back(question):
 def test_tables_can_be_stacked(question):
     first, second = (ask_pairs(simulated(2, seed=seed), question) for seed in (0, 1))
     third = ask_pairs(simulated(2, fractional=True), question) if question in GRADED else second
-    stacked = pd.concat([first, second, third], keys=["one", "two", "three"], names=["run"]).reset_index("run")
+    stacked = pd.concat([first, second, third], keys=["one", "two", "three"], names=["run"]).reset_index(
+        "run"
+    )
     assert len(stacked) == 3
     assert list(stacked.columns) == ["run", *first.columns]
-    pd.testing.assert_frame_equal(stacked[stacked["run"] == "two"].drop(columns="run"), second, check_dtype=False)
+    pd.testing.assert_frame_equal(
+        stacked[stacked["run"] == "two"].drop(columns="run"), second, check_dtype=False
+    )
 
 
 # One answer of both containers, for every method
@@ -397,7 +432,9 @@ def test_a_missing_score_left_out_is_as_no_row():
     frame["score"] = frame["score"].mask(frame.index % 50 == 3)
     for question in (("mcnemar", {}), ("diff_ci", {"cluster": "doc"}), ("compare", {"cluster": "doc"})):
         omitted = ask_pairs(frame, question, nan_policy="omit", unmatched="drop")
-        pd.testing.assert_frame_equal(ask_pairs(frame.dropna(subset="score"), question, unmatched="drop"), omitted)
+        pd.testing.assert_frame_equal(
+            ask_pairs(frame.dropna(subset="score"), question, unmatched="drop"), omitted
+        )
 
 
 def test_by_groups_are_separate_calls():
@@ -425,7 +462,9 @@ def test_the_whole_table_is_one_family():
         assert_allclose(rows["pvalue_adj"], multipletests(rows["pvalue"], method="holm")[1], rtol=1e-12)
     by_two = frame.assign(half=frame["item"] % 2)
     for keys in ("half", ["prompt", "half"]):
-        within = ask_pairs(by_two, ("compare", {"method": "bonett_price"}), by=["prompt", "half"], correction_within=keys)
+        within = ask_pairs(
+            by_two, ("compare", {"method": "bonett_price"}), by=["prompt", "half"], correction_within=keys
+        )
         for _, rows in within.groupby(keys):
             assert_allclose(rows["pvalue_adj"], multipletests(rows["pvalue"], method="holm")[1], rtol=1e-12)
 
@@ -435,7 +474,9 @@ def test_most_evidence_first():
     assert answer["pvalue"].is_monotonic_increasing
     # Where p cannot tell (too small for a float), the larger statistic comes first.
     rows = [(3000, 2000, 0, 1000), (3000, 2500, 0, 500)]
-    frame = pd.concat([pair_frame(*cells, lang=lang) for lang, cells in zip("xy", rows, strict=True)], ignore_index=True)
+    frame = pd.concat(
+        [pair_frame(*cells, lang=lang) for lang, cells in zip("xy", rows, strict=True)], ignore_index=True
+    )
     answer = frame.evalci.compare("model", item="item", by="lang")
     assert answer["pvalue"].tolist() == [0, 0]
     assert answer["lang"].tolist() == ["y", "x"]
@@ -486,7 +527,11 @@ def test_no_discordant_item(question, cells):
     assert (got["only_a"], got["only_b"], got["n_pairs"]) == (0, 0, 18)
     if "ci_low" in got:
         assert -1 <= got["ci_low"] < 0 < got["ci_high"] <= 1
-        assert_allclose(got["ci_low"], -got["ci_high"], rtol=0.2 if "bootstrap_percentile" in question[1].values() else 1e-9)
+        assert_allclose(
+            got["ci_low"],
+            -got["ci_high"],
+            rtol=0.2 if "bootstrap_percentile" in question[1].values() else 1e-9,
+        )
         assert str(got["statistic"]) == "0.0"
         if "verdict" in got:
             assert got["verdict"] == "inconclusive"
@@ -521,7 +566,9 @@ def test_two_clusters(kind):
         got = row_of(getattr(obj.evalci, name)("model", item="item", cluster="doc"))
         assert got["n_clusters"] == 2
         assert 0.1 < got["pvalue"] <= 1
-    assert row_of(obj.evalci.mcnemar("model", item="item", cluster="doc", method="sign_flip"))["pvalue"] == 0.5
+    assert (
+        row_of(obj.evalci.mcnemar("model", item="item", cluster="doc", method="sign_flip"))["pvalue"] == 0.5
+    )
 
 
 @pytest.mark.parametrize("b_c", [(1, 0), (5, 0), (3, 2)])
@@ -539,7 +586,8 @@ def test_a_single_item_has_a_test_and_no_interval():
     for name in ("diff_ci", "compare"):
         for obj in both_containers(frame).values():
             with pytest.raises(
-                ex.PairingError, match="'A' and 'B' have a single item of 'item' in common, from which no error can be told"
+                ex.PairingError,
+                match="'A' and 'B' have a single item of 'item' in common, from which no error can be told",
             ):
                 getattr(obj.evalci, name)("model", item="item")
 
@@ -569,7 +617,9 @@ def test_a_group_without_common_items_is_a_row_of_nan(name):
         from statsmodels.stats.multitest import multipletests
 
         assert empty.index.tolist() == [4, 5]
-        assert_allclose(answer["pvalue_adj"][:4], multipletests(answer["pvalue"][:4], method="holm")[1], rtol=1e-12)
+        assert_allclose(
+            answer["pvalue_adj"][:4], multipletests(answer["pvalue"][:4], method="holm")[1], rtol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", ["diff_ci", "compare"])
@@ -605,7 +655,9 @@ def test_names_and_labels_of_any_kind():
 @pytest.fixture
 def frame():
     """Two systems on 24 items in 8 documents; nothing wrong with it."""
-    return pair_frame([1, 1, 0, 1, 1, 1, 0, 2], [1, 0, 2, 1, 1, 1, 1, 0], [0, 1, 1, 0, 1, 0, 1, 1], [1, 1, 0, 1, 0, 1, 1, 0])
+    return pair_frame(
+        [1, 1, 0, 1, 1, 1, 0, 2], [1, 0, 2, 1, 1, 1, 1, 0], [0, 1, 1, 0, 1, 0, 1, 1], [1, 1, 0, 1, 0, 1, 1, 0]
+    )
 
 
 def refused(frame, name, error, message, **options):
@@ -634,12 +686,29 @@ class TestBadInput:
 
     def test_missing_scores(self, frame, name):
         lacking = frame.assign(score=frame["score"].mask(frame.index < 3))
-        refused(lacking, name, ex.MissingScoreError, "3 of 48 scores in 'score' are missing, at row 0, row 1, row 2")
-        refused(cube_of(lacking), name, ex.MissingScoreError, "3 of 48 scores in 'score' are missing, at model='A', item=0")
         refused(
-            lacking, name, ex.PairingError, r"3 of the 24 items of 'B'.*\(0, 1, 2\).*unmatched='drop'", nan_policy="omit"
+            lacking,
+            name,
+            ex.MissingScoreError,
+            "3 of 48 scores in 'score' are missing, at row 0, row 1, row 2",
         )
-        with pytest.warns(ex.MissingScoreWarning, match="3 of 'A'"), pytest.warns(ex.UnmatchedItemsWarning, match="3 of 24"):
+        refused(
+            cube_of(lacking),
+            name,
+            ex.MissingScoreError,
+            "3 of 48 scores in 'score' are missing, at model='A', item=0",
+        )
+        refused(
+            lacking,
+            name,
+            ex.PairingError,
+            r"3 of the 24 items of 'B'.*\(0, 1, 2\).*unmatched='drop'",
+            nan_policy="omit",
+        )
+        with (
+            pytest.warns(ex.MissingScoreWarning, match="3 of 'A'"),
+            pytest.warns(ex.UnmatchedItemsWarning, match="3 of 24"),
+        ):
             got = getattr(lacking.evalci, name)("model", item="item", nan_policy="omit", unmatched="drop")
         assert got["n_pairs"].item() == 21
 
@@ -648,11 +717,21 @@ class TestBadInput:
 
     @pytest.mark.parametrize("option", ["nan_policy", "unmatched", "method"])
     def test_unknown_options(self, frame, name, option):
-        refused(frame, name, ex.MethodError, f"{option}='never' is not known; it must be one of '", **{option: "never"})
+        refused(
+            frame,
+            name,
+            ex.MethodError,
+            f"{option}='never' is not known; it must be one of '",
+            **{option: "never"},
+        )
 
     def test_one_cluster(self, frame, name):
         refused(
-            frame.assign(doc="d"), name, ex.ClusterError, r"single cluster of 'doc' \('d'\).*At least two", cluster="doc"
+            frame.assign(doc="d"),
+            name,
+            ex.ClusterError,
+            r"single cluster of 'doc' \('d'\).*At least two",
+            cluster="doc",
         )
         two = pd.concat([frame.assign(lang="en"), frame.assign(lang="da", doc=7)])
         message = r"1 of 2 groups \(lang='da'\): all items .*in a single cluster of 'doc' \(7\)"
@@ -660,7 +739,13 @@ class TestBadInput:
 
     def test_missing_cluster_ids(self, frame, name):
         lacking = frame.assign(doc=frame["doc"].mask(frame.index == 30))
-        refused(lacking, name, ex.MissingClusterError, "1 of 48 rows have no cluster id in 'doc': row 30", cluster="doc")
+        refused(
+            lacking,
+            name,
+            ex.MissingClusterError,
+            "1 of 48 rows have no cluster id in 'doc': row 30",
+            cluster="doc",
+        )
 
     def test_an_item_in_two_clusters(self, frame, name):
         torn = frame.assign(doc=frame["doc"].mask(frame.index == 30, 7))
@@ -688,7 +773,10 @@ class TestBadInput:
 
     def test_ids_that_differ_by_spelling(self, frame, name):
         spelt = frame.assign(
-            item=[f"Q {i}" if m == "A" else f"q  {i}" for m, i in zip(frame["model"], frame["item"], strict=True)]
+            item=[
+                f"Q {i}" if m == "A" else f"q  {i}"
+                for m, i in zip(frame["model"], frame["item"], strict=True)
+            ]
         )
         message = "24 item\\(s\\) of 'B' look like items of 'A' but for case or white space: 'q  0' and 'Q 0'"
         refused(spelt, name, ex.PairingError, message)
@@ -700,7 +788,9 @@ class TestBadInput:
 
     @pytest.mark.parametrize("key", ["n_pairs", "difference", "pvalue", "model_a", "cluster"])
     def test_keys_that_the_result_has(self, frame, name, key):
-        refused(frame.assign(**{key: "x"}), name, ex.AmbiguousNameError, f"by='{key}' would stand twice", by=key)
+        refused(
+            frame.assign(**{key: "x"}), name, ex.AmbiguousNameError, f"by='{key}' would stand twice", by=key
+        )
         cube = cube_of(frame.assign(**{key: "x"}), key)
         refused(cube, name, ex.AmbiguousNameError, f"'{key}' would stand twice in the result")
 
@@ -708,8 +798,12 @@ class TestBadInput:
         refused(frame, name, ex.MethodError, "'model' is given both as factor and as by", by="model")
 
     def test_absent_columns(self, frame, name):
-        refused(frame, name, ex.ColumnNotFoundError, r"item='itm' is neither.*Did you mean 'item'\?", item="itm")
-        with pytest.raises(ex.ColumnNotFoundError, match=r"factor='modell' is neither.*Did you mean 'model'\?"):
+        refused(
+            frame, name, ex.ColumnNotFoundError, r"item='itm' is neither.*Did you mean 'item'\?", item="itm"
+        )
+        with pytest.raises(
+            ex.ColumnNotFoundError, match=r"factor='modell' is neither.*Did you mean 'model'\?"
+        ):
             getattr(frame.evalci, name)("modell", item="item")
         with pytest.raises(ex.MethodError, match="item= is missing"):
             getattr(frame.evalci, name)("model")
@@ -723,15 +817,26 @@ class TestBadInput:
     @pytest.mark.parametrize("value", [0, 99, 1.5, "many"])
     def test_numbers_of_resamples(self, frame, name, value):
         method = (
-            {} if name == "compare" else {"method": "bootstrap_percentile"} if name == "diff_ci" else {"method": "exact"}
+            {}
+            if name == "compare"
+            else {"method": "bootstrap_percentile"}
+            if name == "diff_ci"
+            else {"method": "exact"}
         )
         refused(
-            frame, name, ex.MethodError, "n_resamples=.* must be a whole number of at least 100", n_resamples=value, **method
+            frame,
+            name,
+            ex.MethodError,
+            "n_resamples=.* must be a whole number of at least 100",
+            n_resamples=value,
+            **method,
         )
 
 
 class TestMcnemar:
-    @pytest.mark.parametrize(("scores", "count", "shown"), [([0.5, 0.25], 2, "0.25, 0.5"), ([-1, 1], 1, "-1")])
+    @pytest.mark.parametrize(
+        ("scores", "count", "shown"), [([0.5, 0.25], 2, "0.25, 0.5"), ([-1, 1], 1, "-1")]
+    )
     def test_other_scores_than_0_and_1(self, frame, scores, count, shown):
         graded = frame.assign(score=[*scores, *frame["score"][2:]])
         message = rf"scores must be 0 or 1; {count} are neither, such as {shown}.*diff_ci and compare"
@@ -740,16 +845,21 @@ class TestMcnemar:
 
     def test_repeats(self, frame):
         twice = pd.concat([frame.assign(sample=k) for k in range(2)], ignore_index=True)
-        message = (
-            r"'sample' tells them apart.*mcnemar needs one score.*diff_ci or compare \(sample='sample'\).*majority vote"
-        )
+        message = r"'sample' tells them apart.*mcnemar needs one score.*diff_ci or compare \(sample='sample'\).*majority vote"
         refused(twice, "mcnemar", ex.PairingError, message)
         message = r"mcnemar needs one score for each item.*majority vote"
         refused(cube_of(twice, "sample"), "mcnemar", ex.MethodError, message, dim=...)
 
     @pytest.mark.parametrize("method", TESTS)
     def test_methods_that_ignore_clusters(self, frame, method):
-        refused(frame, "mcnemar", ex.MethodError, f"'{method}' takes the items as independent", method=method, cluster="doc")
+        refused(
+            frame,
+            "mcnemar",
+            ex.MethodError,
+            f"'{method}' takes the items as independent",
+            method=method,
+            cluster="doc",
+        )
 
     @pytest.mark.parametrize("method", CLUSTERED_TESTS)
     def test_methods_that_need_clusters(self, frame, method):
@@ -772,7 +882,10 @@ class TestDiffCi:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"margin": 2}, r"margin=2 is as wide as the scores, which lie in \[0, 1\]\. Did you mean 0\.02\?"),
+            (
+                {"margin": 2},
+                r"margin=2 is as wide as the scores, which lie in \[0, 1\]\. Did you mean 0\.02\?",
+            ),
             ({"margin": 1}, "margin=1 is as wide as the scores"),
             ({"margin": -0.1}, "must be a number >= 0, in units of the scores"),
             ({"margin": np.nan}, "must be a number >= 0"),
@@ -783,9 +896,15 @@ class TestDiffCi:
             ({"claim": "noninferiority"}, "claim='noninferiority' needs margin="),
             ({"claim": "equivalence", "margin": 0}, "needs a margin above 0"),
             ({"claim": "better", "margin": 0.1}, "claim='better' is not known"),
-            ({"confidence_level": 95}, r"confidence_level=95 must be .* between 0 and 1\. Did you mean 0\.95\?"),
+            (
+                {"confidence_level": 95},
+                r"confidence_level=95 must be .* between 0 and 1\. Did you mean 0\.95\?",
+            ),
             ({"alternative": "larger"}, "alternative='larger' is not known"),
-            ({"method": "icc_averaged"}, "'icc_averaged' needs cluster=; without clusters it is method='tango'"),
+            (
+                {"method": "icc_averaged"},
+                "'icc_averaged' needs cluster=; without clusters it is method='tango'",
+            ),
             ({"method": "tango", "cluster": "doc"}, "'tango' takes the items as independent.*'icc_averaged'"),
             ({"method": "midp"}, "method='midp' is not known"),
             ({"rng": "seed", "method": "bootstrap_percentile"}, "rng='seed' must be None, an int"),
@@ -801,7 +920,10 @@ class TestDiffCi:
 
     @pytest.mark.parametrize("method", ["icc_averaged", *INDEPENDENT])
     def test_graded_scores(self, frame, method):
-        graded, cluster = frame.assign(score=frame["score"] / 2), {"cluster": "doc"} if method == "icc_averaged" else {}
+        graded, cluster = (
+            frame.assign(score=frame["score"] / 2),
+            {"cluster": "doc"} if method == "icc_averaged" else {},
+        )
         for name in ("diff_ci", "compare"):
             message = rf"method='{method}' is for scores of 0 and 1.*method='cr2'"
             refused(graded, name, ex.ScoreRangeError, message, method=method, **cluster)
@@ -811,12 +933,18 @@ class TestCompare:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"correction": "tukey"}, "correction='tukey' is not known; it must be one of 'bonferroni', 'holm'"),
+            (
+                {"correction": "tukey"},
+                "correction='tukey' is not known; it must be one of 'bonferroni', 'holm'",
+            ),
             ({"correction": None}, "correction=None is not known"),
             ({"test": "t"}, "test='t' is not known; it must be one of 'auto', 'exact', 'midp', 'interval'"),
             ({"test": "exact", "cluster": "doc"}, "test='exact' is McNemar's, for independent items"),
             ({"test": "midp", "method": "cr2"}, "would not go with method='cr2'"),
-            ({"correction_within": "doc"}, "correction_within='doc' must be among by .*, of which there are none here"),
+            (
+                {"correction_within": "doc"},
+                "correction_within='doc' must be among by .*, of which there are none here",
+            ),
             ({"correction_within": "item", "by": "doc"}, "must be among by .*, which are 'doc'"),
             ({"confidence_level": 0}, "must be a number strictly between 0 and 1"),
         ],
@@ -829,7 +957,9 @@ class TestCubes:
     def test_items_are_named_where_they_cannot_be_told(self, frame):
         cube = cube_of(pd.concat([frame.assign(prompt=p) for p in "xy"], ignore_index=True), "prompt")
         for name in NAMES:
-            with pytest.raises(ex.DimensionError, match=r"which of the dims 'item', 'prompt' holds the items.*item='item'"):
+            with pytest.raises(
+                ex.DimensionError, match=r"which of the dims 'item', 'prompt' holds the items.*item='item'"
+            ):
                 getattr(cube.evalci, name)("model")
             got = quiet(getattr(cube.evalci, name), "model", item="item")
             assert got["difference"].dims == ("prompt", "pair")
@@ -843,6 +973,9 @@ class TestCubes:
 
     def test_answers_can_be_joined(self, frame):
         cube = cube_of(frame)
-        one, two = cube.evalci.diff_ci("model", cluster="doc"), (1 - cube).evalci.diff_ci("model", cluster="doc")
+        one, two = (
+            cube.evalci.diff_ci("model", cluster="doc"),
+            (1 - cube).evalci.diff_ci("model", cluster="doc"),
+        )
         both = xr.concat([one, two], dim=pd.Index(["passes", "failures"], name="of"))
         assert_allclose(both["difference"].sel(of="passes"), -both["difference"].sel(of="failures"))

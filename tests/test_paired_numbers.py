@@ -10,7 +10,13 @@ from numpy.testing import assert_allclose
 from strategies import quiet
 
 from evalci_accessor import stats
-from evalci_accessor.exceptions import BootstrapWarning, DimensionError, MethodError, MixedScaleWarning, ScoreError
+from evalci_accessor.exceptions import (
+    BootstrapWarning,
+    DimensionError,
+    MethodError,
+    MixedScaleWarning,
+    ScoreError,
+)
 
 SHORT = ["difference", "std_error", "ci_low", "ci_high", "pvalue"]
 
@@ -23,12 +29,21 @@ def graded(scale=1.0, offset=0.0, **others):
     b[:90] = np.maximum(a[:90] - 1, 0)
     systems = {"A": a * scale + offset, "B": b * scale + offset} | others
     item = np.arange(300)
-    parts = [pd.DataFrame({"model": name, "item": item, "doc": item // 10, "score": s}) for name, s in systems.items()]
+    parts = [
+        pd.DataFrame({"model": name, "item": item, "doc": item // 10, "score": s})
+        for name, s in systems.items()
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
 def ask(frame, **options):
-    options = {"item": "item", "cluster": "doc", "pairs": [("A", "B")], "rng": 1, "n_resamples": 999} | options
+    options = {
+        "item": "item",
+        "cluster": "doc",
+        "pairs": [("A", "B")],
+        "rng": 1,
+        "n_resamples": 999,
+    } | options
     return quiet(frame.evalci.diff_ci, "model", **options)[SHORT].to_numpy(float)[0]
 
 
@@ -47,7 +62,8 @@ def test_equal_differences_are_no_certainty(offset, cluster):
     base = np.round(np.random.default_rng(1).random(300), 3) + offset
     item = np.arange(300)
     frames = [
-        pd.DataFrame({"model": m, "item": item, "doc": item // 10, "score": s}) for m, s in (("A", base + 0.5), ("B", base))
+        pd.DataFrame({"model": m, "item": item, "doc": item // 10, "score": s})
+        for m, s in (("A", base + 0.5), ("B", base))
     ]
     _, error, low, high, _ = ask(pd.concat(frames), method="cr2", cluster=cluster)
     assert error > 0.005
@@ -72,12 +88,16 @@ def test_methods_of_mixed_systems_are_told():
     frame = graded()
     frame["score"] = (frame["score"] > 2).astype(float)
     mixed = pd.concat([frame, frame[frame["model"] == "B"].assign(model="C", score=lambda f: f["score"] / 2)])
-    with pytest.warns(MixedScaleWarning, match="The scores of 'A', 'B' are 0 or 1, and those of 1 other system"):
+    with pytest.warns(
+        MixedScaleWarning, match="The scores of 'A', 'B' are 0 or 1, and those of 1 other system"
+    ):
         assert set(mixed.evalci.diff_ci("model", item="item", cluster="doc")["method"]) == {"cr2"}
     percent = pd.concat(
         [frame[frame["model"] == "A"], frame[frame["model"] == "B"].assign(score=lambda f: 100 * f["score"])]
     )
-    with pytest.warns(MixedScaleWarning, match="'A', do not go above 1, and those of 1, such as 'B', go up to 100"):
+    with pytest.warns(
+        MixedScaleWarning, match="'A', do not go above 1, and those of 1, such as 'B', go up to 100"
+    ):
         percent.evalci.diff_ci("model", item="item", cluster="doc")
 
 
@@ -86,14 +106,19 @@ def test_the_opposite_of_a_claim_is_said_at_half_the_level():
     answer = stats.diff_ci(30, 18, 200, margin=0.001, claim="equivalence")
     assert answer.ci_low < 0 < answer.ci_high
     assert answer.verdict == "inconclusive"
-    assert stats.diff_ci(30, 18, 200, margin=0.0, claim="superiority").verdict == stats.diff_ci(30, 18, 200).verdict
+    assert (
+        stats.diff_ci(30, 18, 200, margin=0.0, claim="superiority").verdict
+        == stats.diff_ci(30, 18, 200).verdict
+    )
 
 
 def test_too_few_resamples_are_said_to_be():
     with pytest.raises(MethodError, match="n_resamples=100 cannot tell limits that leave 5e-05"):
         ask(graded(), method="bootstrap_percentile", n_resamples=100, confidence_level=0.9999)
     frame = graded(**{f"m{k}": np.random.default_rng(k).random(300) * 4 for k in range(6)})
-    with pytest.warns(BootstrapWarning, match="n_resamples=200 cannot tell limits that hold for all 28 rows at once"):
+    with pytest.warns(
+        BootstrapWarning, match="n_resamples=200 cannot tell limits that hold for all 28 rows at once"
+    ):
         answer = frame.evalci.compare(
             "model", item="item", cluster="doc", method="bootstrap_percentile", n_resamples=200, rng=1
         )
@@ -118,7 +143,9 @@ def test_many_groups_are_as_one_by_one():
         doc = np.repeat(np.arange(8 - h % 4), size[: 8 - h % 4])
         item = np.arange(len(doc))
         common = {"lang": h, "item": item, "doc": doc}
-        frames += [pd.DataFrame({**common, "model": model, "score": rng.integers(0, 2, len(doc))}) for model in "AB"]
+        frames += [
+            pd.DataFrame({**common, "model": model, "score": rng.integers(0, 2, len(doc))}) for model in "AB"
+        ]
     frame = pd.concat(frames, ignore_index=True)
     together = quiet(frame.evalci.diff_ci, "model", item="item", cluster="doc", by="lang", margin=0.1)
     alone = [
@@ -145,7 +172,9 @@ def test_ids_along_a_dim_that_stays_are_refused():
         np.random.default_rng(0).integers(0, 2, (2, 24, 3)), dims=("model", "item", "lang"),
         coords={"model": ["A", "B"], "qid": (("item", "lang"), np.arange(72).reshape(24, 3))},
     )  # fmt: skip
-    with pytest.raises(DimensionError, match="item='qid' lies along 'item', 'lang', of which dim= does not reduce 'lang'"):
+    with pytest.raises(
+        DimensionError, match="item='qid' lies along 'item', 'lang', of which dim= does not reduce 'lang'"
+    ):
         cube.evalci.mcnemar("model", item="qid", dim="item")
     assert dict(quiet(cube.evalci.mcnemar, "model", item="item").sizes) == {"lang": 3, "pair": 1}
 

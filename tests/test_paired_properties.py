@@ -101,7 +101,17 @@ def test_names_of_the_systems(frame, question, random):
     assert_same(answer.sort_values(keys, ignore_index=True), expected.sort_values(keys, ignore_index=True))
 
 
-SCORE_DTYPES = ["bool", "float32", "boolean", "Int64", "Float64", "object", "category", "bool[pyarrow]", "double[pyarrow]"]
+SCORE_DTYPES = [
+    "bool",
+    "float32",
+    "boolean",
+    "Int64",
+    "Float64",
+    "object",
+    "category",
+    "bool[pyarrow]",
+    "double[pyarrow]",
+]
 
 
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
@@ -129,7 +139,9 @@ def test_dtype_of_the_ids(dtype, frame, question):
     assert_same(ask(frame.assign(doc=ids["doc"], item=ids["item"]), question), ask(frame, question))
 
 
-@pytest.mark.parametrize("dtype", ["category", "string", "Int64", "int64", "string[pyarrow]", "int64[pyarrow]"])
+@pytest.mark.parametrize(
+    "dtype", ["category", "string", "Int64", "int64", "string[pyarrow]", "int64[pyarrow]"]
+)
 @settings(max_examples=5)
 @given(frame=paired_frames(), question=questions)
 def test_dtype_of_the_factor(dtype, frame, question):
@@ -258,11 +270,15 @@ def test_exchanging_the_systems_mirrors_the_answer(question, frame):
     answer = ask(frame, question, pairs=[("m0", "m1")])
     expected = mirrored(ask(frame, question, pairs=[("m1", "m0")]))
     count = (
-        "exact" in (question[1].get("method"), answer.get("test", pd.Series("")).iloc[0]) or "midp" in question[1].values()
+        "exact" in (question[1].get("method"), answer.get("test", pd.Series("")).iloc[0])
+        or "midp" in question[1].values()
     )
     if count:
         expected["statistic"] = expected["only_a"].astype(float)
-    elif question[0] != "mcnemar" or question[1]["method"] in ("icc_averaged", "sign_flip"):  # the others are squares
+    elif question[0] != "mcnemar" or question[1]["method"] in (
+        "icc_averaged",
+        "sign_flip",
+    ):  # the others are squares
         expected["statistic"] = -expected["statistic"]
     if "verdict" in expected:
         expected["verdict"] = expected["verdict"].replace({"superior": "inferior", "inferior": "superior"})
@@ -299,7 +315,9 @@ def test_a_third_system_changes_nothing(frame, question):
 @SOME
 @given(paired_frames(systems=(3, 3), clusters=(3, 6)), st.data())
 def test_holes_of_a_third_system_change_nothing(frame, data):
-    question = data.draw(questions.filter(lambda q: q[0] != "compare" and q[1]["method"] != "bootstrap_percentile"))
+    question = data.draw(
+        questions.filter(lambda q: q[0] != "compare" and q[1]["method"] != "bootstrap_percentile")
+    )
     third = np.flatnonzero(frame["model"] == "m2")
     gone = data.draw(st.sampled_from(third[: len(third) - 1].tolist() or [-1]))
     holes = frame.drop(index=[gone] if gone >= 0 else [])
@@ -439,9 +457,14 @@ def test_a_single_comparison_needs_no_correction(question, frame, correction):
 
 @pytest.mark.parametrize("question", COMPARISONS, ids=question_id)
 @settings(max_examples=4)
-@given(frames=st.lists(paired_frames(systems=(3, 3)), min_size=2, max_size=2), correction=st.sampled_from(CORRECTIONS))
+@given(
+    frames=st.lists(paired_frames(systems=(3, 3)), min_size=2, max_size=2),
+    correction=st.sampled_from(CORRECTIONS),
+)
 def test_correction_within_a_key_is_a_call_for_each_key(question, frames, correction):
-    both = pd.concat([frame.assign(prompt=key) for key, frame in zip("xy", frames, strict=True)], ignore_index=True)
+    both = pd.concat(
+        [frame.assign(prompt=key) for key, frame in zip("xy", frames, strict=True)], ignore_index=True
+    )
     within = ask(both, question, by="prompt", correction=correction, correction_within="prompt")
     over_all = ask(both, question, by="prompt", correction=correction)
     for key, frame in zip("xy", frames, strict=True):
@@ -459,9 +482,19 @@ def test_correction_within_a_key_is_a_call_for_each_key(question, frames, correc
 def test_corrections_are_those_of_statsmodels(frame, question, correction):
     from statsmodels.stats.multitest import multipletests
 
-    names = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
+    names = {
+        "holm": "holm",
+        "hochberg": "simes-hochberg",
+        "bonferroni": "bonferroni",
+        "bh": "fdr_bh",
+        "by": "fdr_by",
+    }
     answer = ask(frame, question, correction=correction)
-    expected = answer["pvalue"] if correction == "none" else multipletests(answer["pvalue"], method=names[correction])[1]
+    expected = (
+        answer["pvalue"]
+        if correction == "none"
+        else multipletests(answer["pvalue"], method=names[correction])[1]
+    )
     np.testing.assert_allclose(answer["pvalue_adj"], expected, rtol=1e-12)
 
 
@@ -473,7 +506,9 @@ def test_corrections_are_those_of_statsmodels(frame, question, correction):
 def test_simultaneous_limits_of_more_systems_than_clusters(method, cluster):
     """Draws then go by cluster, whose number must not be told by where a cluster stands or what it is called."""
     rng = np.random.default_rng(0)
-    items = pd.DataFrame({"item": np.arange(80), "doc": np.repeat(np.arange(40), 2)} if cluster else {"item": np.arange(40)})
+    items = pd.DataFrame(
+        {"item": np.arange(80), "doc": np.repeat(np.arange(40), 2)} if cluster else {"item": np.arange(40)}
+    )
     frame = items.merge(pd.DataFrame({"model": [f"m{j:02}" for j in range(45)]}), how="cross")
     frame = frame.assign(score=rng.integers(0, 2, len(frame)))
     names = rng.permutation(80)
@@ -487,11 +522,15 @@ def test_simultaneous_limits_of_more_systems_than_clusters(method, cluster):
                                baseline="m00", n_resamples=2000))
         for how, rows in changed.items()
     }  # fmt: skip
-    expected = by_pair(ask_pairs(frame, ("compare", {}), cluster=cluster, method=method, baseline="m00", n_resamples=2000))
+    expected = by_pair(
+        ask_pairs(frame, ("compare", {}), cluster=cluster, method=method, baseline="m00", n_resamples=2000)
+    )
     assert (expected["simultaneous_low"] < expected["ci_low"]).all()
     for how, answer in answers.items():
         np.testing.assert_allclose(answer["ci_low"], expected["ci_low"], rtol=1e-6, err_msg=how)
-        np.testing.assert_allclose(answer["simultaneous_low"], expected["simultaneous_low"], rtol=1e-5, err_msg=how)
+        np.testing.assert_allclose(
+            answer["simultaneous_low"], expected["simultaneous_low"], rtol=1e-5, err_msg=how
+        )
 
 
 def test_one_generator_moves_on_and_the_global_one_does_not(rag):
@@ -509,7 +548,9 @@ def test_one_generator_moves_on_and_the_global_one_does_not(rag):
 @pytest.mark.parametrize("second", [(0, 0), (0, 1), (1, 0)])
 def test_the_smallest_frames(first, second):
     """Two items, two clusters: an answer from every method, with width, and without a warning of numpy's."""
-    frame = pd.DataFrame({"model": list("aabb"), "item": [0, 1] * 2, "doc": [0, 1] * 2, "score": [*first, *second]})
+    frame = pd.DataFrame(
+        {"model": list("aabb"), "item": [0, 1] * 2, "doc": [0, 1] * 2, "score": [*first, *second]}
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for question in QUESTIONS:

@@ -15,7 +15,12 @@ from evalci_accessor import exceptions as ex
 each_name = pytest.mark.parametrize("name", ["mcnemar", "diff_ci", "compare"])
 
 # 40 clusters of 5, with both kinds of discordant items all over: nothing to warn of.
-BENIGN = {"both": [2] * 40, "only_a": [1, 0, 2, 0] * 10, "only_b": [0, 1, 0, 1] * 10, "neither": [2, 2, 1, 2] * 10}
+BENIGN = {
+    "both": [2] * 40,
+    "only_a": [1, 0, 2, 0] * 10,
+    "only_b": [0, 1, 0, 1] * 10,
+    "neither": [2, 2, 1, 2] * 10,
+}
 
 
 def benign(**columns):
@@ -114,7 +119,9 @@ def test_many_pairs_share_one_warning(case, name):
     message = only(seen, category)
     first = "; ".join(f"'A' against 'B' in lang='l{h}'" for h in range(5))
     groups = "; ".join(f"lang='l{h}'" for h in range(5))
-    assert message.startswith((f"7 of 7 pairs ({first} and 2 more): ", f"7 of 7 groups ({groups} and 2 more): "))
+    assert message.startswith(
+        (f"7 of 7 pairs ({first} and 2 more): ", f"7 of 7 groups ({groups} and 2 more): ")
+    )
 
 
 @each_case
@@ -144,10 +151,25 @@ def test_a_cube_and_a_series_say_the_same(case, name):
 @pytest.mark.parametrize(
     ("cells", "options", "name", "category"),
     [
-        (([2] * 5, [1, 2, 0, 1, 1], [1, 1, 1, 0, 1], [1, 0, 2, 2, 1]), {"cluster": "doc"}, "mcnemar", ex.FewClustersWarning),
-        (([10] + [2] * 12, [3] + [1] * 12, [3] + [1] * 12, 0), {"cluster": "doc"}, "mcnemar", ex.DominantClusterWarning),
+        (
+            ([2] * 5, [1, 2, 0, 1, 1], [1, 1, 1, 0, 1], [1, 0, 2, 2, 1]),
+            {"cluster": "doc"},
+            "mcnemar",
+            ex.FewClustersWarning,
+        ),
+        (
+            ([10] + [2] * 12, [3] + [1] * 12, [3] + [1] * 12, 0),
+            {"cluster": "doc"},
+            "mcnemar",
+            ex.DominantClusterWarning,
+        ),
         (([3] * 40, [1] * 5 + [0] * 35, 0, 1), {"cluster": "doc"}, "diff_ci", ex.FewDiscordantWarning),
-        (([3] * 40, [1] * 6 + [0] * 34, 0, 1), {"cluster": "doc", **FLIP}, "mcnemar", ex.FewDiscordantWarning),
+        (
+            ([3] * 40, [1] * 6 + [0] * 34, 0, 1),
+            {"cluster": "doc", **FLIP},
+            "mcnemar",
+            ex.FewDiscordantWarning,
+        ),
         ((10, 4, 2, 12), {}, "mcnemar", ex.FewDiscordantWarning),
         ((10, 14, 11, 12), ASYMPTOTIC, "mcnemar", ex.FewDiscordantWarning),
         ((10, 9, 8, 3), BOOT, "diff_ci", ex.BootstrapWarning),
@@ -187,7 +209,9 @@ class TestLeftOut:
     def test_missing_scores(self, name):
         frame = benign()
         frame["score"] = frame["score"].mask(frame["item"] < 2)
-        with pytest.warns(ex.MissingScoreWarning, match="Missing scores were left out: 2 of 'A', 2 of 'B'") as seen:
+        with pytest.warns(
+            ex.MissingScoreWarning, match="Missing scores were left out: 2 of 'A', 2 of 'B'"
+        ) as seen:
             ask(frame, name, nan_policy="omit")
         assert [w.category for w in seen] == [ex.MissingScoreWarning]
         assert seen[0].filename == __file__
@@ -203,7 +227,8 @@ class TestLeftOut:
         frame = benign().assign(item=lambda d: "q" + d["item"].astype(str))
         frame.loc[200, "item"] = "Q0"
         with pytest.warns(
-            ex.UnmatchedItemsWarning, match=r"1 item\(s\) of 'B' look like items of 'A' but for case: 'Q0' and 'q0'"
+            ex.UnmatchedItemsWarning,
+            match=r"1 item\(s\) of 'B' look like items of 'A' but for case: 'Q0' and 'q0'",
         ):
             ask(frame, name, unmatched="drop")
 
@@ -221,7 +246,9 @@ def test_rates_in_percent():
     frame = benign()
     percent = frame.assign(score=100.0 * frame["score"])
     for name in ("diff_ci", "compare"):
-        assert "Divide the scores by 100" in only(caught(ask, percent, name, cluster="doc"), ex.PercentScoreWarning)
+        assert "Divide the scores by 100" in only(
+            caught(ask, percent, name, cluster="doc"), ex.PercentScoreWarning
+        )
         assert not caught(ask, frame, name, cluster="doc")
         assert not caught(ask, percent.assign(score=percent["score"].clip(upper=99)), name, cluster="doc")
 
@@ -247,7 +274,9 @@ def test_items_that_share_a_part_of_their_id(name):
     assert not caught(ask, frame, name, item=["doc", "i"], cluster="doc")
     assert not caught(ask, frame, name, item=["doc", "item"])  # the second is an id of its own
     # Within a document nothing is shared, and cluster="doc" would be a single cluster.
-    assert ex.SharedKeyWarning not in {w.category for w in caught(ask, frame, name, item=["doc", "i"], by="doc")}
+    assert ex.SharedKeyWarning not in {
+        w.category for w in caught(ask, frame, name, item=["doc", "i"], by="doc")
+    }
     cube = frame.set_index(["model", "doc", "i"])["score"].to_xarray()
     assert only(caught(ask, cube, name, item=["doc", "i"]), ex.SharedKeyWarning) == message
 
@@ -292,7 +321,9 @@ def test_benign_data_raise_none(question):
     name, options = question
     frame = pd.concat([benign(lang="en"), benign(lang="da")], ignore_index=True)
     assert not caught(ask, frame, name, by="lang", **options)
-    assert not caught(ask, frame.query("lang == 'en'").set_index(["model", "item", "doc"])["score"], name, **options)
+    assert not caught(
+        ask, frame.query("lang == 'en'").set_index(["model", "item", "doc"])["score"], name, **options
+    )
 
 
 @pytest.mark.parametrize("question", GRADED, ids=question_id)
@@ -301,7 +332,9 @@ def test_benign_graded_scores_raise_none(question):
     rng = np.random.default_rng(0)
     frame = benign().assign(score=lambda d: rng.random(len(d)))
     assert not caught(ask, frame, name, **options)
-    twice = pd.concat([frame.assign(sample=0), frame.assign(sample=1, score=rng.random(len(frame)))], ignore_index=True)
+    twice = pd.concat(
+        [frame.assign(sample=0), frame.assign(sample=1, score=rng.random(len(frame)))], ignore_index=True
+    )
     assert not caught(ask, twice, name, sample="sample", **options)
 
 

@@ -69,7 +69,14 @@ def frame():
     )
 
 
-WANTED = [("d0", 0.0, 1.0), ("d0", 1.0, 1.0), ("d1", 1.0, 0.0), ("d1", 1.0, 1.0), ("d2", 0.0, 0.0), ("d2", 0.0, 1.0)]
+WANTED = [
+    ("d0", 0.0, 1.0),
+    ("d0", 1.0, 1.0),
+    ("d1", 1.0, 0.0),
+    ("d1", 1.0, 1.0),
+    ("d2", 0.0, 0.0),
+    ("d2", 0.0, 1.0),
+]
 
 
 class TestChoosePairs:
@@ -80,7 +87,10 @@ class TestChoosePairs:
         assert choose_pairs(["x", "y", "z"], "model", "y", None).tolist() == [[0, 1], [2, 1]]
 
     def test_pairs_as_asked_for(self):
-        assert choose_pairs(["x", "y", "z"], "model", None, [("z", "x"), ["y", "x"]]).tolist() == [[2, 0], [1, 0]]
+        assert choose_pairs(["x", "y", "z"], "model", None, [("z", "x"), ["y", "x"]]).tolist() == [
+            [2, 0],
+            [1, 0],
+        ]
 
     @pytest.mark.parametrize("label", [np.int64(2), 2, 2.0])
     def test_numpy_labels(self, label):
@@ -91,7 +101,10 @@ class TestChoosePairs:
         [
             ({"baseline": "x", "pairs": [("x", "y")]}, "Both baseline= and pairs="),
             ({"baseline": "X"}, r"baseline names 'X'.*its levels are 'x', 'yy', 'z'\. Did you mean 'x'\?"),
-            ({"pairs": [("x", "y")]}, r"pairs names 'y', which is not a level of 'model'.*Did you mean 'yy'\?"),
+            (
+                {"pairs": [("x", "y")]},
+                r"pairs names 'y', which is not a level of 'model'.*Did you mean 'yy'\?",
+            ),
             ({"baseline": ["x"]}, r"baseline names \['x'\]"),
             ({"pairs": []}, "pairs is empty"),
             ({"pairs": "xz"}, "must be a list of two levels"),
@@ -129,7 +142,9 @@ class TestFamilies:
         assert_array_equal(families(["lang", "prompt"], KEYS, 4), [0, 1, 2, 3])
 
     def test_unknown(self):
-        with pytest.raises(MethodError, match=r"correction_within='language' must be among by .*, which are 'lang', 'prompt'"):
+        with pytest.raises(
+            MethodError, match=r"correction_within='language' must be among by .*, which are 'lang', 'prompt'"
+        ):
             families("language", KEYS, 4)
         with pytest.raises(MethodError, match="of which there are none here"):
             families("language", {}, 1)
@@ -162,7 +177,18 @@ class TestTables:
 
     @pytest.mark.parametrize(
         "dtype",
-        ["bool", "boolean", "int8", "uint8", "Int64", "float32", "Float64", "object", "bool[pyarrow]", "double[pyarrow]"],
+        [
+            "bool",
+            "boolean",
+            "int8",
+            "uint8",
+            "Int64",
+            "float32",
+            "Float64",
+            "object",
+            "bool[pyarrow]",
+            "double[pyarrow]",
+        ],
     )
     def test_dtypes_of_scores(self, frame, dtype):
         requires("pyarrow")
@@ -189,13 +215,19 @@ class TestTables:
     @pytest.mark.parametrize("column", ["item", "doc", "model"])
     def test_dtypes_of_ids(self, frame, dtype, column):
         requires("pyarrow")
-        ids = frame[column] if dtype in ("object", "string", "category", "string[pyarrow]") else frame[column].factorize()[0]
+        ids = (
+            frame[column]
+            if dtype in ("object", "string", "category", "string[pyarrow]")
+            else frame[column].factorize()[0]
+        )
         got = of_frame(frame.assign(**{column: pd.Series(ids).astype(dtype)}), cluster="doc")
         assert [row[1:] for row in sides(got)] == [row[1:] for row in WANTED]
         assert len(set(got.tables[0].clusters[0,])) == 3
 
     def test_categories_that_do_not_occur(self, frame):
-        frame = frame.astype({"model": pd.CategoricalDtype(["Z", "B", "A"]), "item": "category", "doc": "category"})
+        frame = frame.astype(
+            {"model": pd.CategoricalDtype(["Z", "B", "A"]), "item": "category", "doc": "category"}
+        )
         got = of_frame(frame[frame["item"] != "q5"], cluster="doc")
         assert got.systems == ["A", "B"]  # as they appear, not as the categories are ordered
         assert len(got.tables[0].scores) == 5
@@ -212,8 +244,7 @@ class TestTables:
         assert sides(of_frame(indexed, cluster="doc")) == want
         assert sides(of_frame(frame, item=frame["item"].to_numpy(), cluster=frame["doc"][::-1])) == want
         assert (
-            sides(of_frame(frame["score"], frame["model"], item=frame["item"], cluster=frame["doc"]))
-            == want
+            sides(of_frame(frame["score"], frame["model"], item=frame["item"], cluster=frame["doc"])) == want
         )
 
     def test_groups_in_order_of_first_appearance(self, frame):
@@ -225,7 +256,12 @@ class TestTables:
 
     def test_an_item_of_another_group_is_another_item(self, frame):
         # The cluster of an item, too, may differ between groups.
-        both = pd.concat([frame.assign(lang="en"), frame.assign(lang="da", doc=frame["doc"].map({"d0": "d2"}).fillna("d0"))])
+        both = pd.concat(
+            [
+                frame.assign(lang="en"),
+                frame.assign(lang="da", doc=frame["doc"].map({"d0": "d2"}).fillna("d0")),
+            ]
+        )
         assert [len(table.scores) for table in of_frame(both, cluster="doc", by="lang").tables] == [6, 6]
 
     def test_several_columns_make_the_key(self, frame):
@@ -234,13 +270,19 @@ class TestTables:
         assert sides(of_frame(local, item=[local["doc"].to_numpy(), "item"], cluster="doc")) == WANTED
 
     def test_encode_key_keeps_missing_parts_apart(self):
-        key = join_key([encode_ids(np.array(["a", None, "a"], dtype=object), "x"), encode_ids(np.array([1, 1, 2]), "y")])
+        key = join_key(
+            [encode_ids(np.array(["a", None, "a"], dtype=object), "x"), encode_ids(np.array([1, 1, 2]), "y")]
+        )
         assert key.codes.tolist()[1] == -1
         assert (key.label(int(key.codes[0])), key.label(int(key.codes[2]))) == (("a", 1), ("a", 2))
 
     def test_samples_are_averaged(self, frame):
         twice = pd.concat(
-            [frame.assign(epoch=1), frame.assign(epoch=2, score=1 - frame["score"]), frame.iloc[:1].assign(epoch=3)]
+            [
+                frame.assign(epoch=1),
+                frame.assign(epoch=2, score=1 - frame["score"]),
+                frame.iloc[:1].assign(epoch=3),
+            ]
         )
         with pytest.warns(
             UnmatchedItemsWarning, match="^1 of 6 items have more repeats .* such as 'q0': 3 of 'A', 2 of 'B'"
@@ -281,7 +323,8 @@ class TestRefused:
     def test_the_worst_of_several_pairs(self, frame):
         third = frame[frame["model"] == "A"].assign(model="C").iloc[:2]
         with pytest.raises(
-            PairingError, match=r"^2 of 3 pairs of 'model' have items without a partner\. The worst: 4 of the 6 items"
+            PairingError,
+            match=r"^2 of 3 pairs of 'model' have items without a partner\. The worst: 4 of the 6 items",
         ):
             of_frame(pd.concat([frame, third]))
 
@@ -292,17 +335,14 @@ class TestRefused:
 
     @pytest.mark.parametrize(
         ("other", "reason"),
-        [
-            ("q5 ", "white space"),
-            ("q 5", None),
-            ("Q5", "case"),
-            (" Q5", "case or white space"),
-        ],
+        [("q5 ", "white space"), ("q 5", None), ("Q5", "case"), (" Q5", "case or white space")],
     )
     def test_near_misses(self, frame, other, reason):
         frame.loc[11, "item"] = other
         hint = (
-            "" if reason is None else rf" 1 item\(s\) of 'B' look like items of 'A' but for {reason}: {other!r} and 'q5'\."
+            ""
+            if reason is None
+            else rf" 1 item\(s\) of 'B' look like items of 'A' but for {reason}: {other!r} and 'q5'\."
         )
         with pytest.raises(PairingError, match=rf"not among those of 'A' \({other!r}\)\.{hint} Each item"):
             of_frame(frame)
@@ -373,24 +413,29 @@ class TestRefused:
 
     def test_two_scores_for_mcnemar(self, frame):
         with pytest.raises(
-            PairingError, match=r"mcnemar needs one score for each item: average with diff_ci or compare \(sample=\.\.\.\)"
+            PairingError,
+            match=r"mcnemar needs one score for each item: average with diff_ci or compare \(sample=\.\.\.\)",
         ):
             of_frame(pd.concat([frame, frame]), averages=False)
 
     def test_repeats_that_a_column_numbers(self, frame):
         twice = pd.concat([frame.assign(epoch=1), frame.assign(epoch=2)])
         with pytest.raises(
-            PairingError, match=r"'epoch' tells them apart\. If 'epoch' numbers repeats of an item: pass sample='epoch'"
+            PairingError,
+            match=r"'epoch' tells them apart\. If 'epoch' numbers repeats of an item: pass sample='epoch'",
         ):
             of_frame(twice)
-        with pytest.raises(PairingError, match=r"majority vote, first\. If the ids of 'item' are local to 'epoch'"):
+        with pytest.raises(
+            PairingError, match=r"majority vote, first\. If the ids of 'item' are local to 'epoch'"
+        ):
             of_frame(twice, averages=False)
 
     def test_ids_that_are_local_to_a_column(self, frame):
         local = frame.assign(item=[0, 1] * 6)
         wanted = r"If the ids of 'item' are local to 'doc', pass item=\['doc', 'item'\]"
         with pytest.raises(
-            PairingError, match=rf"6 of|4 of 4 combinations.*'doc' tells them apart\. {wanted}\. To compare within each"
+            PairingError,
+            match=rf"6 of|4 of 4 combinations.*'doc' tells them apart\. {wanted}\. To compare within each",
         ):
             of_frame(local)
         with pytest.raises(PairingError, match=rf"The cluster 'doc' tells them apart\. {wanted}\.$"):
@@ -399,11 +444,14 @@ class TestRefused:
     def test_a_running_number_is_not_offered(self, frame):
         twice = pd.concat([frame, frame], ignore_index=True)
         with pytest.raises(PairingError, match=r"If they are repeats: pass sample=\.\.\."):
-            of_frame(twice.assign(row=np.arange(24), latency=np.linspace(0, 1, 24), log=[[] for _ in range(24)]))
+            of_frame(
+                twice.assign(row=np.arange(24), latency=np.linspace(0, 1, 24), log=[[] for _ in range(24)])
+            )
 
     def test_the_same_sample_twice(self, frame):
         with pytest.raises(
-            PairingError, match=r"'item', 'model' and 'epoch' have two scores or more: 'q0' of 'A', sample 1 \(1, 1\)"
+            PairingError,
+            match=r"'item', 'model' and 'epoch' have two scores or more: 'q0' of 'A', sample 1 \(1, 1\)",
         ):
             of_frame(pd.concat([frame, frame]).assign(epoch=1), sample="epoch")
 
@@ -432,14 +480,18 @@ class TestRefused:
         holes.loc[[2, 8], "score"] = np.nan
         with pytest.raises(MissingScoreError, match="2 of 12 scores"):
             of_frame(holes)
-        with pytest.warns(MissingScoreWarning, match=r"Missing scores were left out: 1 of 'A', 1 of 'B'\. Where"):
+        with pytest.warns(
+            MissingScoreWarning, match=r"Missing scores were left out: 1 of 'A', 1 of 'B'\. Where"
+        ):
             got = of_frame(holes, cluster="doc", nan_policy="omit")
         assert len(got.tables[0].scores) == 5
 
     def test_a_missing_score_makes_a_hole(self, frame):
         holes = frame.astype({"score": float})
         holes.loc[2, "score"] = np.nan
-        with pytest.raises(PairingError, match=r"\('q2'\)\. 1 of them would have a partner, whose score is missing"):
+        with pytest.raises(
+            PairingError, match=r"\('q2'\)\. 1 of them would have a partner, whose score is missing"
+        ):
             of_frame(holes, nan_policy="omit")
         told = "1 of these because the other's score is missing"
         with pytest.warns(MissingScoreWarning), pytest.warns(UnmatchedItemsWarning, match=told):
@@ -462,7 +514,11 @@ class TestRefused:
             ({"item": "itm"}, ColumnNotFoundError, "item='itm' is neither.*Did you mean 'item'"),
             ({"factor": "modell"}, ColumnNotFoundError, "factor='modell' is neither.*Did you mean 'model'"),
             ({"item": np.arange(3)}, AlignmentError, "`item` is an array of 3 entries for 12 rows"),
-            ({"unmatched": "keep"}, MethodError, "unmatched='keep' is not known; it must be one of 'raise', 'drop'"),
+            (
+                {"unmatched": "keep"},
+                MethodError,
+                "unmatched='keep' is not known; it must be one of 'raise', 'drop'",
+            ),
             ({"nan_policy": "drop"}, MethodError, "nan_policy='drop' is not known"),
             ({"cluster": None, "score": "doc"}, ScoreTypeError, "'doc' is not numeric"),
         ],
@@ -478,7 +534,8 @@ class TestRefused:
             of_frame(frame.iloc[:0])
 
     @pytest.mark.parametrize(
-        ("ids", "message"), [([2.0**53] * 12, "so ids may already have merged"), ([[1]] * 12, "told apart by hashing")]
+        ("ids", "message"),
+        [([2.0**53] * 12, "so ids may already have merged"), ([[1]] * 12, "told apart by hashing")],
     )
     def test_ids_that_cannot_be_told_apart(self, frame, ids, message):
         with pytest.raises(PairingError, match=message):
@@ -503,7 +560,11 @@ def results(draw, *, repeats=(1, 3)):
     n_prompts, n_samples = draw(st.integers(1, 2)), draw(st.integers(*repeats))
     shape = (n_models, n_prompts, n_items, n_samples)
     values = draw(
-        st.lists(st.sampled_from([0.0, 0.5, 1.0, np.nan]), min_size=int(np.prod(shape)), max_size=int(np.prod(shape)))
+        st.lists(
+            st.sampled_from([0.0, 0.5, 1.0, np.nan]),
+            min_size=int(np.prod(shape)),
+            max_size=int(np.prod(shape)),
+        )
     )
     scores = np.array(values).reshape(shape)
     scores[:, :, 0] = np.nan_to_num(scores[:, :, 0])  # an item that all have
@@ -542,14 +603,28 @@ class TestCubeAndFrame:
     def test_same_tables(self, made):
         ds, frame = made
         pairs = [("m1", "m0"), *[(f"m{i}", "m0") for i in range(2, ds.sizes["model"])]]
-        options = {"cluster": "doc", "sample": "sample", "pairs": pairs, "unmatched": "drop", "nan_policy": "omit"}
-        frame = frame.sort_values(["model", "prompt"], kind="stable")  # systems and groups in the cube's order
+        options = {
+            "cluster": "doc",
+            "sample": "sample",
+            "pairs": pairs,
+            "unmatched": "drop",
+            "nan_policy": "omit",
+        }
+        frame = frame.sort_values(
+            ["model", "prompt"], kind="stable"
+        )  # systems and groups in the cube's order
         same(quiet(of_cube, ds, **options), quiet(of_frame, frame, by="prompt", **options))
 
     @given(results(), st.permutations(range(4)))
     def test_order_of_dims_and_rows_changes_nothing(self, made, order):
         ds, frame = made
-        options = {"cluster": "doc", "sample": "sample", "pairs": [("m1", "m0")], "unmatched": "drop", "nan_policy": "omit"}
+        options = {
+            "cluster": "doc",
+            "sample": "sample",
+            "pairs": [("m1", "m0")],
+            "unmatched": "drop",
+            "nan_policy": "omit",
+        }
         turned = ds.transpose(*[list(ds.sizes)[i] for i in order]).isel(item=slice(None, None, -1))
         same(quiet(of_cube, ds, **options), quiet(of_cube, turned, **options))
         one = frame.query("prompt == 'p0'")
@@ -566,7 +641,9 @@ class TestCubeAndFrame:
             (got.clusterings[0].label(c), *r[got.pairs[0]])
             for r, c in zip(got.tables[0].scores, got.tables[0].clusters[0,], strict=True)
         ]
-        assert sorted(map(repr, found)) == sorted(repr((d, np.float64(x), np.float64(y))) for d, x, y in want.to_numpy())
+        assert sorted(map(repr, found)) == sorted(
+            repr((d, np.float64(x), np.float64(y))) for d, x, y in want.to_numpy()
+        )
 
 
 @pytest.fixture
@@ -582,7 +659,10 @@ def grid():
             "item": np.arange(12),
             "qid": ("item", [f"q{i}" for i in range(12)]),
             "doc": ("item", np.repeat(np.arange(4), 3)),
-            "doc_by_prompt": (("prompt", "item"), np.stack([np.repeat(np.arange(4), 3), np.tile(np.arange(4), 3)])),
+            "doc_by_prompt": (
+                ("prompt", "item"),
+                np.stack([np.repeat(np.arange(4), 3), np.tile(np.arange(4), 3)]),
+            ),
             "grader": (("model", "item"), np.zeros((3, 12), dtype=int)),
             "judge": (("item", "sample"), np.zeros((12, 2), dtype=int)),
         },
@@ -612,14 +692,19 @@ class TestCubes:
 
     def test_clusters_that_vary_along_a_dim_that_stays(self, grid):
         got = of_cube(grid, cluster="doc_by_prompt", dim="item", sample="sample")
-        assert [table.clusters[0,].tolist() for table in got.tables] == [np.repeat(range(4), 3).tolist(), [*range(4)] * 3]
+        assert [table.clusters[0,].tolist() for table in got.tables] == [
+            np.repeat(range(4), 3).tolist(),
+            [*range(4)] * 3,
+        ]
         assert len(of_cube(grid, cluster="doc_by_prompt", sample="sample").tables[0].scores) == 24
 
     def test_factor_by_a_coordinate(self, grid):
         named = grid.assign_coords(name=("model", ["A", "B", "C"]))
         got = of_cube(named, "name", cluster="doc", sample="sample", pairs=[("C", "A")])
         assert (got.systems, got.pairs.tolist()) == (["A", "C"], [[1, 0]])
-        assert_array_equal(got.tables[0].scores, of_cube(grid, cluster="doc", sample="sample").tables[0].scores[:, [0, 2]])
+        assert_array_equal(
+            got.tables[0].scores, of_cube(grid, cluster="doc", sample="sample").tables[0].scores[:, [0, 2]]
+        )
 
     def test_dims_without_labels(self, grid):
         bare = grid.drop_vars(["model", "item", "prompt", "family", "qid", "grader"])
@@ -672,7 +757,8 @@ class TestCubes:
         ):
             of_cube(twice, cluster="doc", sample="sample")
         with pytest.raises(
-            PairingError, match=r"'qid' tells them apart|The cluster 'doc' tells them apart.*item=\['doc', 'item'\]"
+            PairingError,
+            match=r"'qid' tells them apart|The cluster 'doc' tells them apart.*item=\['doc', 'item'\]",
         ):
             of_cube(twice, cluster="doc", sample="sample")
 
@@ -695,7 +781,8 @@ class TestCubes:
         holes = grid.astype(float)
         holes["score"][0, 0, 3] = np.nan
         with pytest.raises(
-            MissingScoreError, match="2 of 144 scores in 'score' are missing, at prompt='p', model='a', item=3"
+            MissingScoreError,
+            match="2 of 144 scores in 'score' are missing, at prompt='p', model='a', item=3",
         ):
             of_cube(holes, cluster="doc", sample="sample")
         with pytest.raises(
@@ -703,7 +790,10 @@ class TestCubes:
             match=r"2 of 2 pairs.*1 of the 24 items of 'b' is not among those of 'a' \(3\), in 1 group\(s\): prompt='p'",
         ):
             of_cube(holes, cluster="doc", sample="sample", nan_policy="omit", baseline="a")
-        with pytest.warns(MissingScoreWarning), pytest.warns(UnmatchedItemsWarning, match="'a' against 'b' 1 of 24"):
+        with (
+            pytest.warns(MissingScoreWarning),
+            pytest.warns(UnmatchedItemsWarning, match="'a' against 'b' 1 of 24"),
+        ):
             of_cube(holes, cluster="doc", sample="sample", nan_policy="omit", unmatched="drop")
 
     def test_a_system_that_takes_no_part_may_have_holes(self, grid):
@@ -723,7 +813,9 @@ class TestAnswers:
             (cube * 0.5).evalci.mcnemar("model", item="item")
 
     def test_dtypes_of_the_labels_stay(self, rag):
-        frame = rag.astype({"model": pd.CategoricalDtype(["cascade", "x", "boreal", "atlas"]), "template_id": "string"})
+        frame = rag.astype(
+            {"model": pd.CategoricalDtype(["cascade", "x", "boreal", "atlas"]), "template_id": "string"}
+        )
         got = quiet(frame.evalci.diff_ci, "model", item="item", by="template_id")
         assert got["model_a"].dtype == got["model_b"].dtype == frame["model"].dtype
         assert got["template_id"].dtype == frame["template_id"].dtype
@@ -738,7 +830,11 @@ class TestAnswers:
     def test_frame_equals_cube(self, rag, cube, method, options):
         options = options | ({"rng": 1, "n_resamples": 199} if method == "compare" else {})
         want = getattr(rag.evalci, method)("model", item="item", **options)
-        got = getattr(cube.evalci, method)("model", **{"item": "item"} | options).to_dataframe().reset_index(drop=True)
+        got = (
+            getattr(cube.evalci, method)("model", **{"item": "item"} | options)
+            .to_dataframe()
+            .reset_index(drop=True)
+        )
         pd.testing.assert_frame_equal(got[list(want.columns)], want, check_dtype=False)
         series = rag.set_index(["model", "item", "doc_id"])["score"]
         pd.testing.assert_frame_equal(
@@ -751,7 +847,10 @@ class TestAnswers:
     def test_frame_equals_cube_by_group(self, grid, method):
         flat = grid.isel(sample=0, drop=True)
         want = quiet(
-            getattr(flat[["score", "doc"]].to_dataframe().reset_index().evalci, method), "model", item="item", by="prompt"
+            getattr(flat[["score", "doc"]].to_dataframe().reset_index().evalci, method),
+            "model",
+            item="item",
+            by="prompt",
         )
         got = quiet(getattr(flat.evalci, method), "model", item="item").to_dataframe().reset_index()
         pd.testing.assert_frame_equal(got[list(want.columns)], want, check_dtype=False)
@@ -770,11 +869,19 @@ class TestAnswers:
             n_resamples=199,
         )
         assert (within["pvalue_adj"] <= got["pvalue_adj"]).all()
-        with pytest.raises(MethodError, match="correction_within='model' must be among by .*, which are 'template_id'"):
+        with pytest.raises(
+            MethodError, match="correction_within='model' must be among by .*, which are 'template_id'"
+        ):
             rag.evalci.compare("model", item="item", by="template_id", correction_within="model")
 
     def test_same_seed_same_numbers_whatever_the_order_of_rows(self, rag):
-        options = {"item": "item", "cluster": "doc_id", "method": "bootstrap_percentile", "n_resamples": 199, "rng": 3}
+        options = {
+            "item": "item",
+            "cluster": "doc_id",
+            "method": "bootstrap_percentile",
+            "n_resamples": 199,
+            "rng": 3,
+        }
         pairs = [("boreal", "atlas"), ("cascade", "atlas")]
         want = quiet(rag.evalci.diff_ci, "model", pairs=pairs, **options)
         got = quiet(rag.sample(frac=1, random_state=1).evalci.diff_ci, "model", pairs=pairs, **options)
@@ -809,18 +916,25 @@ class TestRealData:
     def test_another_name_for_a_behaviour(self, jailbreaks):
         rows = jailbreaks["gpt-4-0125-preview"]
         call = {"score": "jailbroken", "pairs": [("PAIR", "GCG")]}
-        with pytest.raises(PairingError, match=r"\('September 11th conspiracy'\).*\('9_11 conspiracy'\)\. Each item"):
+        with pytest.raises(
+            PairingError, match=r"\('September 11th conspiracy'\).*\('9_11 conspiracy'\)\. Each item"
+        ):
             rows.evalci.mcnemar("attack", item="behavior", **call)
-        assert rows.evalci.mcnemar("attack", item="index", **call)["pvalue"].item() == pytest.approx(6.9e-8, rel=0.01)
+        assert rows.evalci.mcnemar("attack", item="index", **call)["pvalue"].item() == pytest.approx(
+            6.9e-8, rel=0.01
+        )
 
     def test_ids_that_are_local_to_a_task(self, data_dir):
         rows = pd.read_csv(data_dir / "bbh_codex_cot_direct.csv")
         for cluster in (None, "task"):
             with pytest.raises(
-                PairingError, match=r"500 of 500 combinations of 'item' and 'mode'.*pass item=\['task', 'item'\]"
+                PairingError,
+                match=r"500 of 500 combinations of 'item' and 'mode'.*pass item=\['task', 'item'\]",
             ):
                 rows.evalci.diff_ci("mode", item="item", cluster=cluster, score="correct")
-        got = rows.evalci.diff_ci("mode", item=["task", "item"], cluster="task", score="correct", method="cr1").iloc[0]
+        got = rows.evalci.diff_ci(
+            "mode", item=["task", "item"], cluster="task", score="correct", method="cr1"
+        ).iloc[0]
         assert got["difference"] == pytest.approx(0.216249, abs=1e-6)
         assert (got["n_pairs"], got["n_clusters"]) == (6511, 27)
         assert len(rows.evalci.mcnemar("mode", item="item", by="task", score="correct")) == 27
@@ -833,7 +947,10 @@ class TestRealData:
             rows.evalci.compare("lang", item="template", score="correct")
         got = rows.evalci.diff_ci("lang", item="template", sample="variant", score="correct").iloc[0]
         assert (got["n_pairs"], got["method"]) == (100, "cr2")
-        with pytest.warns(SharedKeyWarning), pytest.warns(UnmatchedItemsWarning, match="'eng' against 'dan' 124 of 2099"):
+        with (
+            pytest.warns(SharedKeyWarning),
+            pytest.warns(UnmatchedItemsWarning, match="'eng' against 'dan' 124 of 2099"),
+        ):
             got = rows.evalci.mcnemar(
                 "lang", item=["template", "variant"], score="correct", unmatched="drop", baseline="dan"
             ).iloc[0]
@@ -843,4 +960,7 @@ class TestRealData:
 
 def test_columns_are_as_decided():
     pair = ("estimate_a", "estimate_b", "difference")
-    assert all(columns[:3] == pair for columns in (methods.MCNEMAR_COLUMNS, methods.DIFF_COLUMNS, methods.COMPARE_COLUMNS))
+    assert all(
+        columns[:3] == pair
+        for columns in (methods.MCNEMAR_COLUMNS, methods.DIFF_COLUMNS, methods.COMPARE_COLUMNS)
+    )

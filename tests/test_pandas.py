@@ -55,7 +55,9 @@ def as_index(frame, name):
 
 
 @pytest.mark.parametrize("give", [as_column, as_level, as_series, as_array, as_extension_array, as_index])
-@pytest.mark.parametrize(("role", "name"), [("cluster", "doc_id"), ("score", "score"), ("by", "model"), ("weights", "w")])
+@pytest.mark.parametrize(
+    ("role", "name"), [("cluster", "doc_id"), ("score", "score"), ("by", "model"), ("weights", "w")]
+)
 def test_every_argument_may_be_a_name_or_an_array(weighted, give, role, name):
     frame = weighted.assign(row=np.arange(len(weighted))[::-1])
     given = {"cluster": "doc_id", "score": "score", "by": "model", "weights": "w"}
@@ -82,7 +84,11 @@ def test_columns_have_a_fixed_order(rag, by):
 
 
 def test_without_by_there_is_one_row(rag):
-    for answer in (rag.evalci.proportion_ci(), rag.evalci.cluster_ci("doc_id"), rag.evalci.design_effect("doc_id")):
+    for answer in (
+        rag.evalci.proportion_ci(),
+        rag.evalci.cluster_ci("doc_id"),
+        rag.evalci.design_effect("doc_id"),
+    ):
         assert answer.index.equals(pd.RangeIndex(1))
         assert answer["n"].item() == 600
 
@@ -152,14 +158,18 @@ def test_series_accessor_equals_the_frames(rag, method):
 def test_series_accessor_equals_the_frames_elsewhere(rag):
     frame, scores = rag, rag["score"].rename("anything")
     same(scores.evalci.proportion_ci(by=rag["model"]), frame.evalci.proportion_ci(by="model"))
-    same(scores.evalci.design_effect(rag["doc_id"], by=rag["model"]), frame.evalci.design_effect("doc_id", by="model"))
+    same(
+        scores.evalci.design_effect(rag["doc_id"], by=rag["model"]),
+        frame.evalci.design_effect("doc_id", by="model"),
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_group_is_answered_like_the_frame_of_its_rows(rag, method):
     together = quiet(rag.evalci.cluster_ci, "doc_id", by="model", method=method, **SEEDED)
     apart = [
-        quiet(rows.evalci.cluster_ci, "doc_id", method=method, **SEEDED) for _, rows in rag.groupby("model", sort=False)
+        quiet(rows.evalci.cluster_ci, "doc_id", method=method, **SEEDED)
+        for _, rows in rag.groupby("model", sort=False)
     ]
     same(together[ESTIMATES], pd.concat(apart, ignore_index=True))
 
@@ -179,12 +189,16 @@ def test_cr1_is_statsmodels_cluster_robust_error(weighted, weights, score):
         weight = np.ones(len(rows)) if weights is None else rows["w"]
         groups = pd.factorize(rows["doc_id"])[0]
         fit = sm.WLS(rows[score].to_numpy(dtype=float), np.ones(len(rows)), weights=np.asarray(weight)).fit(
-            cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True, "df_correction": True}, use_t=True
+            cov_type="cluster",
+            cov_kwds={"groups": groups, "use_correction": True, "df_correction": True},
+            use_t=True,
         )
         low, high = fit.conf_int()[0]
         assert row.df == 39
         np.testing.assert_allclose(
-            [row.estimate, row.std_error, row.ci_low, row.ci_high], [fit.params[0], fit.bse[0], low, high], rtol=1e-10
+            [row.estimate, row.std_error, row.ci_low, row.ci_high],
+            [fit.params[0], fit.bse[0], low, high],
+            rtol=1e-10,
         )
 
 
@@ -198,7 +212,9 @@ def test_cr1_on_real_answers(data_dir):
 
 def test_a_weight_of_zero_is_an_absent_row(weighted):
     half = weighted.assign(w=np.where(np.arange(len(weighted)) % 2, 1.0, 0.0))
-    answer, expected = (f.evalci.cluster_ci("doc_id", weights="w", by="model") for f in (half, half[half.w > 0]))
+    answer, expected = (
+        f.evalci.cluster_ci("doc_id", weights="w", by="model") for f in (half, half[half.w > 0])
+    )
     same(answer, expected)
 
 
@@ -220,7 +236,11 @@ def test_scan_finds_what_could_be_a_clustering(rag):
     assert set(answer["cluster"]) == {"doc_id", "conversation_id", "template_id"}
     assert answer["cluster"].iloc[0] == "doc_id"
     listed = frame.evalci.design_effect(["doc_id", "conversation_id", "template_id"])
-    same(answer, listed[~listed["cluster"].str.contains("+", regex=False)].reset_index(drop=True), check_like=True)
+    same(
+        answer,
+        listed[~listed["cluster"].str.contains("+", regex=False)].reset_index(drop=True),
+        check_like=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,7 +254,9 @@ def test_scan_leaves_out_the_score_the_keys_and_the_weights(weighted, kwargs):
     assert not {"model", "w", kwargs.get("score", "score")} & set(answer["cluster"])
 
 
-@pytest.mark.parametrize("pick", [lambda s: s, lambda s: s.to_numpy(), lambda s: pd.Index(s), lambda s: s.array])
+@pytest.mark.parametrize(
+    "pick", [lambda s: s, lambda s: s.to_numpy(), lambda s: pd.Index(s), lambda s: s.array]
+)
 def test_scan_leaves_out_columns_that_came_as_arrays(rag, pick):
     answer = rag.drop(columns="item").evalci.design_effect(score=pick(rag["score"]), by=pick(rag["model"]))
     assert "score" not in set(answer["cluster"])
@@ -242,7 +264,10 @@ def test_scan_leaves_out_columns_that_came_as_arrays(rag, pick):
 
 def test_scan_looks_at_index_levels_too(rag):
     assert "doc_id" in set(rag[["doc_id", "score"]].set_index("doc_id").evalci.design_effect()["cluster"])
-    assert set(rag.set_index(["doc_id", "item"])["score"].evalci.design_effect()["cluster"]) == {"doc_id", "item"}
+    assert set(rag.set_index(["doc_id", "item"])["score"].evalci.design_effect()["cluster"]) == {
+        "doc_id",
+        "item",
+    }
 
 
 @pytest.mark.parametrize("by", [None, "model"])
@@ -302,7 +327,9 @@ def test_results_can_be_stacked_written_and_read(rag):
 
 @pytest.mark.parametrize("score", ["score", "nullable", "passed"])
 def test_the_callers_frame_is_not_changed(rag, score):
-    frame = rag.assign(nullable=rag["score"].astype("Int64"), passed=rag["score"] == 1).astype({"doc_id": "category"})
+    frame = rag.assign(nullable=rag["score"].astype("Int64"), passed=rag["score"] == 1).astype(
+        {"doc_id": "category"}
+    )
     frame = frame.set_index(["template_id", "item"])
     frame.loc[frame.index[:3], "nullable"] = pd.NA
     before, index = frame.copy(deep=True), frame.index.copy(deep=True)
@@ -353,7 +380,9 @@ def test_ids_of_unusual_kinds(rag, ids):
 
 
 def test_sparse_scores_and_keys(rag):
-    frame = rag.assign(score=pd.arrays.SparseArray(rag["score"]), half=pd.arrays.SparseArray(rag["item"] // 100))
+    frame = rag.assign(
+        score=pd.arrays.SparseArray(rag["score"]), half=pd.arrays.SparseArray(rag["item"] // 100)
+    )
     expected = rag.assign(half=rag["item"] // 100).evalci.cluster_ci("doc_id", by="half")
     same(frame.evalci.cluster_ci("doc_id", by="half"), expected, check_dtype=False)
 
@@ -370,7 +399,12 @@ def test_effective_size_of_equal_scores(method, score):
 
 
 def test_names_that_are_not_strings():
-    frame = frame_of(BENIGN).rename(columns={"cluster": 1, "score": 0}).assign(**{"m": "A"}).rename(columns={"m": ("a", 2)})
+    frame = (
+        frame_of(BENIGN)
+        .rename(columns={"cluster": 1, "score": 0})
+        .assign(**{"m": "A"})
+        .rename(columns={"m": ("a", 2)})
+    )
     answer = frame.evalci.cluster_ci(1, score=0, by=("a", 2))
     assert answer["n"].item() == 200
     assert answer["cluster"].item() == "1"
@@ -390,7 +424,9 @@ def test_one_sided_limits_are_the_two_sided_ones_at_twice_alpha(rag, method, alt
         return quiet(rag.evalci.cluster_ci, "doc_id", by="model", method=method, **SEEDED, **kwargs)
 
     one, two = ask(alternative=alternative), ask(confidence_level=0.9)
-    used, open_end, bound = ("ci_low", "ci_high", 1.0) if alternative == "greater" else ("ci_high", "ci_low", 0.0)
+    used, open_end, bound = (
+        ("ci_low", "ci_high", 1.0) if alternative == "greater" else ("ci_high", "ci_low", 0.0)
+    )
     np.testing.assert_allclose(one[used], two[used], rtol=1e-9)
     assert one[open_end].eq(bound).all()
 
@@ -435,7 +471,9 @@ def test_a_row_of_weight_zero_is_absent_whatever_its_score(odd):
 
 @pytest.mark.parametrize("weight", [7.0, 0.1, 1 / 3, 2.0])
 def test_exact_bootstrap_takes_equal_weights_of_any_scale(weight):
-    frame = pd.DataFrame({"score": [1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0], "doc": np.repeat(range(4), 3), "w": weight})
+    frame = pd.DataFrame(
+        {"score": [1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0], "doc": np.repeat(range(4), 3), "w": weight}
+    )
     weighted, plain = (
         quiet(frame.evalci.cluster_ci, "doc", method="bootstrap_exact", weights=w) for w in ("w", None)
     )  # fmt: skip

@@ -60,7 +60,10 @@ def grid_posterior(means, sizes, within, outside):
     q = within / (1 - rho[:, 0]) + (w * (means - mu) ** 2).sum(axis=1)
     n = sizes.sum()
     log = -0.5 * (
-        np.log(growth).sum(axis=1) + (n - len(sizes)) * np.log(1 - rho[:, 0]) + np.log(w.sum(axis=1)) + (n - 1) * np.log(q)
+        np.log(growth).sum(axis=1)
+        + (n - len(sizes)) * np.log(1 - rho[:, 0])
+        + np.log(w.sum(axis=1))
+        + (n - 1) * np.log(q)
     )
     weight = np.exp(log - log.max())
     cdf = np.cumsum(weight) / weight.sum()
@@ -96,7 +99,11 @@ def uneven():
     frames = []
     for model in ("old", "new"):
         score = 5 + rng.normal(size=25)[cluster] + 2 * rng.normal(size=len(cluster))
-        frames.append(pd.DataFrame({"model": model, "item": np.arange(len(cluster)), "cluster": cluster, "score": score}))
+        frames.append(
+            pd.DataFrame(
+                {"model": model, "item": np.arange(len(cluster)), "cluster": cluster, "score": score}
+            )
+        )
     return pd.concat(frames, ignore_index=True)
 
 
@@ -114,7 +121,12 @@ def test_half_width_is_that_of_the_pilots_numbers(atlas):
     plan = stats.half_width(0.695, icc=icc, n_clusters=40, items_per_cluster=5, n_sims=20)
     assert_allclose(got[named("half_width")].astype(float), triple(plan, "half_width"), rtol=1e-9)
     assert_allclose(got["half_width_limit"], plan.half_width_limit[0], rtol=1e-9)
-    assert (got["n_clusters"], got["n_items"], got["n_samples"], got["method"]) == (40, 200, 1, "icc_averaged")
+    assert (got["n_clusters"], got["n_items"], got["n_samples"], got["method"]) == (
+        40,
+        200,
+        1,
+        "icc_averaged",
+    )
     assert got["half_width_low"] < got["half_width"] < got["half_width_high"]
 
 
@@ -136,7 +148,9 @@ def test_pair_plans_are_those_of_the_pilots_numbers(rag, wide):
 
     got = only(rag.evalci.mde("model", n_clusters=60, power=0.9, **PAIR))
     assert_allclose(
-        got[named("mde")].astype(float), triple(stats.mde(power=0.9, n_clusters=60, **common), "difference"), atol=3e-4
+        got[named("mde")].astype(float),
+        triple(stats.mde(power=0.9, n_clusters=60, **common), "difference"),
+        atol=3e-4,
     )
     assert got["mde"] == got["difference"]
     got = only(rag.evalci.mde("model", n_clusters=60, claim="equivalence", **PAIR))
@@ -158,10 +172,14 @@ def test_open_scale_is_planned_by_its_standard_deviation(uneven):
     y = one["score"].to_numpy()
     centred = means - y.mean()
     within = ((y - y.mean()) ** 2).sum() - (sizes * centred**2).sum()
-    assert_allclose(got[ICC].astype(float), grid_posterior(centred, sizes, within, 0.025), rtol=1e-3, atol=2e-5)
+    assert_allclose(
+        got[ICC].astype(float), grid_posterior(centred, sizes, within, 0.025), rtol=1e-3, atol=2e-5
+    )
     assert_allclose(got["std_dev"], y.std(ddof=1))
     assert np.isnan(got["estimate"])
-    plan = stats.half_width(std_dev=y.std(ddof=1), icc=got[ICC].tolist(), n_clusters=50, items_per_cluster=sizes)
+    plan = stats.half_width(
+        std_dev=y.std(ddof=1), icc=got[ICC].tolist(), n_clusters=50, items_per_cluster=sizes
+    )
     assert_allclose(got[named("half_width")].astype(float), triple(plan, "half_width"))
     assert got["method"] == "cr2"
 
@@ -171,7 +189,9 @@ def test_open_scale_is_planned_by_its_standard_deviation(uneven):
     both = both.rename(columns={"old": "a", "new": "b"})
     assert_allclose(got[ICC].astype(float), of_differences(both, "cluster"), rtol=1e-3, atol=2e-5)
     assert_allclose(got["std_dev"], (both["a"] - both["b"]).std())
-    plan = stats.power(1.0, std_dev=got["std_dev"], icc=got[ICC].tolist(), n_clusters=25, items_per_cluster=sizes)
+    plan = stats.power(
+        1.0, std_dev=got["std_dev"], icc=got[ICC].tolist(), n_clusters=25, items_per_cluster=sizes
+    )
     assert_allclose(got[named("power")].astype(float), triple(plan, "power"))
     assert np.isnan(got["disagreement"])
 
@@ -189,9 +209,17 @@ def test_samples_are_told_from_items():
     ratio = item_icc + (1 - item_icc) / 10  # variance of a mean of ten over that of one
     ci = means.evalci.cluster_ci("repo_id").iloc[0]
     zero = means.rename(columns={"score": "a"}).assign(b=p)
-    assert_allclose(got[ICC].astype(float), np.multiply(of_differences(zero, "repo_id"), ratio), rtol=1e-3, atol=1e-5)
+    assert_allclose(
+        got[ICC].astype(float), np.multiply(of_differences(zero, "repo_id"), ratio), rtol=1e-3, atol=1e-5
+    )
     plan = stats.half_width(
-        p, icc=got[ICC].tolist(), item_icc=item_icc, n_samples=3, n_clusters=20, items_per_cluster=4, n_sims=20
+        p,
+        icc=got[ICC].tolist(),
+        item_icc=item_icc,
+        n_samples=3,
+        n_clusters=20,
+        items_per_cluster=4,
+        n_sims=20,
     )
     assert_allclose(got[named("half_width")].astype(float), triple(plan, "half_width"))
     own = only(one.evalci.half_width("repo_id", item="item", sample="sample"))
@@ -203,10 +231,15 @@ def test_samples_of_pairs_are_told_from_items():
     code = datasets.load_code_eval()
     pair = {"item": "item", "cluster": "repo_id", "sample": "sample"}
     got = only(code.evalci.power("model", difference=0.1, n_samples=2, **pair))
-    by = code.pivot_table(index=["repo_id", "item"], columns="model", values="score", aggfunc=["mean", "var"], sort=False)
+    by = code.pivot_table(
+        index=["repo_id", "item"], columns="model", values="score", aggfunc=["mean", "var"], sort=False
+    )
     a, b = by["mean"]["atlas"], by["mean"]["boreal"]
     # By brute force over all pairs of a sample of the one and a sample of the other.
-    scores = {m: s.pivot(index="item", columns="sample", values="score").to_numpy() for m, s in code.groupby("model")}
+    scores = {
+        m: s.pivot(index="item", columns="sample", values="score").to_numpy()
+        for m, s in code.groupby("model")
+    }
     disagree = (scores["atlas"][:, :, None] != scores["boreal"][:, None, :]).mean()
     assert_allclose(got["disagreement"], disagree)
     single = disagree - (a - b).mean() ** 2
@@ -214,7 +247,9 @@ def test_samples_of_pairs_are_told_from_items():
     assert_allclose([got["std_dev"], got["item_icc"]], [np.sqrt(single), item_icc])
     both = pd.DataFrame({"a": a, "b": b}).reset_index()
     ratio = item_icc + (1 - item_icc) / 10
-    assert_allclose(got[ICC].astype(float), np.multiply(of_differences(both, "repo_id"), ratio), rtol=1e-3, atol=1e-5)
+    assert_allclose(
+        got[ICC].astype(float), np.multiply(of_differences(both, "repo_id"), ratio), rtol=1e-3, atol=1e-5
+    )
     icc = got[ICC].to_numpy(float)
     plan = stats.power(
         0.1,
@@ -240,7 +275,9 @@ def test_known_correlations_are_found():
     items = rng.beta(q * (1 / inner - 1), (1 - q) * (1 / inner - 1))
     n = rng.integers(1, 6, len(items))
     item = np.repeat(np.arange(len(items)), n)
-    rows = pd.DataFrame({"cluster": item // per, "item": item, "score": (rng.random(len(item)) < items[item]).astype(int)})
+    rows = pd.DataFrame(
+        {"cluster": item // per, "item": item, "score": (rng.random(len(item)) < items[item]).astype(int)}
+    )
     got = only(rows.evalci.half_width("cluster", item="item", n_clusters=10, n_sims=10))
     assert_allclose([got["icc"], got["item_icc"], got["estimate"]], [icc, item_icc, p], atol=0.025)
     assert got["n_samples"] == round(1 / (1 / n).mean())
@@ -256,7 +293,9 @@ def test_graded_scores_in_the_unit_interval_are_planned_for_the_interval_of_a_ra
         s.rename(columns={"tests_passed": "a"}).assign(b=s["tests_passed"].mean())
         for _, s in code.groupby("model", sort=False)
     ]
-    assert_allclose(got[ICC].astype(float), [of_differences(one, "repo_id") for one in zero], rtol=1e-3, atol=1e-5)
+    assert_allclose(
+        got[ICC].astype(float), [of_differences(one, "repo_id") for one in zero], rtol=1e-3, atol=1e-5
+    )
     assert_allclose(got["std_dev"], code.groupby("model", sort=False)["tests_passed"].std())
 
 
@@ -323,7 +362,12 @@ def test_columns_and_their_types(rag):
     assert (pairs["claim"] == "noninferiority").all()
     assert (pairs["n_clusters"][1::2].to_numpy() > pairs["n_clusters"][::2].to_numpy()).all()
     grid = rag.evalci.power(
-        "model", item="item", cluster="doc_id", difference=[0.1, 0.2], n_clusters=[20, 40], items_per_cluster=[2, 4]
+        "model",
+        item="item",
+        cluster="doc_id",
+        difference=[0.1, 0.2],
+        n_clusters=[20, 40],
+        items_per_cluster=[2, 4],
     )
     assert len(grid) == 3 * 8
     assert grid["difference"][:8].tolist() == [0.1] * 4 + [0.2] * 4
@@ -348,7 +392,11 @@ def same(frame, cube, axes=()):
     keys = [name for name in frame if name in ("model", "task", *axes, "model_a", "model_b")]
     ordered = table.sort_values(keys, ignore_index=True)[[*frame]]
     pd.testing.assert_frame_equal(
-        ordered, frame.sort_values(keys, ignore_index=True), check_dtype=False, check_index_type=False, rtol=1e-9
+        ordered,
+        frame.sort_values(keys, ignore_index=True),
+        check_dtype=False,
+        check_index_type=False,
+        rtol=1e-9,
     )
 
 
@@ -370,11 +418,21 @@ def test_cube_and_frame_agree_for_a_rate(rag, cube):
 def test_cube_and_frame_agree_for_pairs(rag, cube):
     series = rag.set_index(["model", "item", "doc_id"])["score"]
     for method, ask, axes in (
-        ("power", {"difference": [0.1, 0.15], "items_per_cluster": [4, 8]}, ["difference", "items_per_cluster"]),
+        (
+            "power",
+            {"difference": [0.1, 0.15], "items_per_cluster": [4, 8]},
+            ["difference", "items_per_cluster"],
+        ),
         ("mde", {"n_clusters": [30, 60], "method": "cr2"}, ["n_clusters"]),
-        ("required_clusters", {"margin": 0.15, "items_per_cluster": [5, 8], "method": "cr2"}, ["items_per_cluster"]),
+        (
+            "required_clusters",
+            {"margin": 0.15, "items_per_cluster": [5, 8], "method": "cr2"},
+            ["items_per_cluster"],
+        ),
     ):
-        frame = getattr(rag.evalci, method)(factor="model", item="item", cluster="doc_id", baseline="atlas", **ask)
+        frame = getattr(rag.evalci, method)(
+            factor="model", item="item", cluster="doc_id", baseline="atlas", **ask
+        )
         got = getattr(cube.evalci, method)(factor="model", cluster="doc_id", baseline="atlas", **ask)
         assert got.sizes["pair"] == 2
         same(frame, got.drop_vars("pair", errors="ignore"), axes)
@@ -382,7 +440,8 @@ def test_cube_and_frame_agree_for_pairs(rag, cube):
             getattr(cube["score"].evalci, method)("model", cluster="doc_id", baseline="atlas", **ask), got
         )
         pd.testing.assert_frame_equal(
-            getattr(series.evalci, method)("model", item="item", cluster="doc_id", baseline="atlas", **ask), frame
+            getattr(series.evalci, method)("model", item="item", cluster="doc_id", baseline="atlas", **ask),
+            frame,
         )
 
 
@@ -391,7 +450,9 @@ def test_cube_and_frame_agree_for_samples(hole):
     code, cube = datasets.load_code_eval(), datasets.load_code_eval_cube()
     if hole:
         code = code[~((code["model"] == "atlas") & (code["item"] < 30) & (code["sample"] > 6))]
-        cube = cube.assign(score=cube["score"].where(~((cube.model == "atlas") & (cube.item < 30) & (cube["sample"] > 6))))
+        cube = cube.assign(
+            score=cube["score"].where(~((cube.model == "atlas") & (cube.item < 30) & (cube["sample"] > 6)))
+        )
     policy = {"nan_policy": "omit"} if hole else {}
     many = {"n_samples": [1, 5], "n_clusters": 20}
     with warnings.catch_warnings():
@@ -401,7 +462,11 @@ def test_cube_and_frame_agree_for_samples(hole):
         same(frame, got, ["n_samples"])
         ask = {"cluster": "repo_id", "sample": "sample", "difference": 0.1, **many}
         frame = code.evalci.power("model", item="item", **ask)
-        same(frame, cube.evalci.power("model", **ask, **policy).drop_vars("pair", errors="ignore"), ["n_samples"])
+        same(
+            frame,
+            cube.evalci.power("model", **ask, **policy).drop_vars("pair", errors="ignore"),
+            ["n_samples"],
+        )
     assert frame["method"].tolist() == ["icc_averaged", "cr2"]
 
 
@@ -409,7 +474,9 @@ def test_items_that_stand_twice_in_a_cube_keep_their_samples():
     """Labels that repeat along the items' dim, of which only one holds scores."""
     cube = datasets.load_code_eval_cube()
     empty = cube.isel(item=[0]).assign(score=cube["score"].isel(item=[0]) * np.nan)
-    longer = xr.concat([cube, empty], "item", data_vars="minimal", coords="minimal", compat="override", join="outer")
+    longer = xr.concat(
+        [cube, empty], "item", data_vars="minimal", coords="minimal", compat="override", join="outer"
+    )
     ask = {"cluster": "repo_id", "sample": "sample", "difference": 0.1, "n_samples": 3}
     want = cube.evalci.power("model", **ask)
     with pytest.warns(MissingScoreWarning):
@@ -424,10 +491,15 @@ def test_goal_that_items_cannot_reach_is_said_plainly(atlas):
     with pytest.warns(PlanWarning) as caught:
         got = only(atlas.evalci.required_clusters(cluster="doc_id", half_width=0.06))
     text = str(caught[0].message)
-    assert text.startswith("with the 40 clusters of 'doc_id' in the pilot no number of items reaches a half-width of 0.06: ")
+    assert text.startswith(
+        "with the 40 clusters of 'doc_id' in the pilot no number of items reaches a half-width of 0.06: "
+    )
     assert f"stays at {got['half_width_limit']:.3g} (ICC 0.3)" in text
     low, n, high = got[["n_clusters_low", "n_clusters", "n_clusters_high"]]
-    assert f"{n} clusters of 5 item(s) are needed ({low} to {high} given what the pilot tells of the ICC)." in text
+    assert (
+        f"{n} clusters of 5 item(s) are needed ({low} to {high} given what the pilot tells of the ICC)."
+        in text
+    )
     assert got["half_width_limit"] > 0.06
     wider = only(atlas.evalci.half_width("doc_id", items_per_cluster=5000, n_sims=20))
     assert_allclose(wider["half_width"], got["half_width_limit"], rtol=0.03)
@@ -435,13 +507,15 @@ def test_goal_that_items_cannot_reach_is_said_plainly(atlas):
 
 
 def test_power_that_items_cannot_reach_is_said_plainly(rag):
-    words = (
-        r"'boreal' against 'atlas': .* a power of 0.8 for a difference of 0.05: without bound the power still stays at 0.2"
-    )
+    words = r"'boreal' against 'atlas': .* a power of 0.8 for a difference of 0.05: without bound the power still stays at 0.2"
     with pytest.warns(PlanWarning, match=words):
         rag.evalci.required_clusters(factor="model", difference=0.05, **PAIR)
-    with pytest.warns(PlanWarning, match=r"and a margin of 0.05.*1 more of the 2 plans: see n_clusters, and power_limit"):
-        rag.evalci.required_clusters(factor="model", item="item", cluster="doc_id", baseline="atlas", margin=0.05)
+    with pytest.warns(
+        PlanWarning, match=r"and a margin of 0.05.*1 more of the 2 plans: see n_clusters, and power_limit"
+    ):
+        rag.evalci.required_clusters(
+            factor="model", item="item", cluster="doc_id", baseline="atlas", margin=0.05
+        )
 
 
 def test_goal_within_reach_of_more_items_warns_of_nothing(atlas):
@@ -475,12 +549,18 @@ def test_few_clusters_hardly_tell_the_icc(atlas):
 def test_clusters_of_one_item_give_the_prior(atlas):
     with pytest.warns(SingletonClusterWarning, match="of the prior"):
         got = only(atlas.evalci.half_width("item", items_per_cluster=4, n_sims=10))
-    assert_allclose(got[ICC].astype(float), [0.5, *np.sin(np.array([0.025, 0.975]) * np.pi / 2) ** 2], atol=1e-3)
+    assert_allclose(
+        got[ICC].astype(float), [0.5, *np.sin(np.array([0.025, 0.975]) * np.pi / 2) ** 2], atol=1e-3
+    )
 
 
 def test_clusters_of_one_item_give_the_prior_for_pairs(rag):
     with pytest.warns(SingletonClusterWarning, match="tells nothing of the ICC"):
-        got = only(rag.evalci.power("model", item="item", cluster="item", difference=0.1, pairs=[("atlas", "boreal")]))
+        got = only(
+            rag.evalci.power(
+                "model", item="item", cluster="item", difference=0.1, pairs=[("atlas", "boreal")]
+            )
+        )
     assert_allclose(got[ICC].astype(float), [0.5, *np.sin(np.array([0.025, 0.975]) * np.pi / 2) ** 2])
 
 
@@ -503,13 +583,17 @@ def test_group_in_which_nothing_varies_is_named(rag):
 
 
 def test_difference_beyond_the_disagreement_is_refused(rag):
-    with pytest.raises(PilotError, match=r"^'boreal' against 'atlas': A difference of 0.4 .* disagree on 0.36 of the items"):
+    with pytest.raises(
+        PilotError, match=r"^'boreal' against 'atlas': A difference of 0.4 .* disagree on 0.36 of the items"
+    ):
         rag.evalci.power("model", difference=0.4, **PAIR)
 
 
 def test_percent_beside_fractions_are_told(rag):
     mixed = rag.assign(score=rag["score"] * np.where(rag["model"] == "boreal", 100.0, 1.0))
-    with pytest.warns(MixedScaleWarning, match="'atlas', do not go above 1, and those of 1, such as 'boreal'"):
+    with pytest.warns(
+        MixedScaleWarning, match="'atlas', do not go above 1, and those of 1, such as 'boreal'"
+    ):
         mixed.evalci.power("model", difference=0.1, **PAIR)
 
 
@@ -520,9 +604,13 @@ def test_empty_and_unpaired_pilots_are_refused(rag):
     apart = half[(half["item"] < 100) | ((half["item"] % 2 == 0) == (half["model"] == "atlas"))]
     with (
         pytest.warns(UnmatchedItemsWarning),
-        pytest.raises(PilotError, match="2 of 6 pairs have no item in common: 'atlas' against 'boreal' in half='second'"),
+        pytest.raises(
+            PilotError, match="2 of 6 pairs have no item in common: 'atlas' against 'boreal' in half='second'"
+        ),
     ):
-        apart.evalci.power("model", item="item", cluster="doc_id", difference=0.1, unmatched="drop", by="half")
+        apart.evalci.power(
+            "model", item="item", cluster="doc_id", difference=0.1, unmatched="drop", by="half"
+        )
 
 
 def test_pilots_difference_is_not_a_plan(rag):
@@ -635,7 +723,9 @@ def test_errors_as_elsewhere(rag, atlas, cube):
     with pytest.raises(AmbiguousNameError, match="'icc' would stand twice"):
         cube.rename(model="icc").evalci.half_width("doc_id", n_sims=10)
     with pytest.raises(MethodError, match="n_clusters says how many there are"):
-        rag.evalci.power("model", item="item", difference=0.1, items_per_cluster=3, pairs=[("atlas", "boreal")])
+        rag.evalci.power(
+            "model", item="item", difference=0.1, items_per_cluster=3, pairs=[("atlas", "boreal")]
+        )
 
 
 # Properties
@@ -665,9 +755,9 @@ def _pilot(rng, n_clusters, most):
 def plans(rows, cluster="cluster", item="item"):
     pair = rows.evalci.power("model", item=item, cluster=cluster, difference=0.05, n_clusters=[10, 30])
     width = rows[rows["model"] == "x"].evalci.half_width(cluster, n_clusters=12, method="cr2", n_sims=10)
-    return pd.concat([pair.drop(columns=["model_a", "model_b", "cluster"]), width.drop(columns="cluster")]).reset_index(
-        drop=True
-    )
+    return pd.concat(
+        [pair.drop(columns=["model_a", "model_b", "cluster"]), width.drop(columns="cluster")]
+    ).reset_index(drop=True)
 
 
 @quiet
@@ -682,7 +772,9 @@ def test_rows_names_and_dtypes_do_not_matter(rows, seed):
     mixed = pd.concat([mixed[mixed["model"] == m] for m in "xy"])  # the order of the systems names the pair
     pd.testing.assert_frame_equal(plans(mixed), want, rtol=1e-6)
     names = rng.permutation(1000)
-    other = rows.assign(group=[f"c{names[c]}" for c in rows["cluster"]], question=[f"q{names[i]}" for i in rows["item"]])
+    other = rows.assign(
+        group=[f"c{names[c]}" for c in rows["cluster"]], question=[f"q{names[i]}" for i in rows["item"]]
+    )
     pd.testing.assert_frame_equal(plans(other, "group", "question"), want, rtol=1e-6)
     for dtype in (bool, "Int64"):
         pd.testing.assert_frame_equal(plans(rows.assign(score=rows["score"].astype(dtype))), want)
@@ -692,9 +784,13 @@ def test_rows_names_and_dtypes_do_not_matter(rows, seed):
 @settings(max_examples=2)
 @given(rows=pilots)
 def test_more_never_hurts(rows):
-    power = rows.evalci.power("model", item="item", cluster="cluster", difference=0.05, n_clusters=[10, 20, 40])["power"]
+    power = rows.evalci.power(
+        "model", item="item", cluster="cluster", difference=0.05, n_clusters=[10, 20, 40]
+    )["power"]
     assert (np.diff(power) > -1e-3).all()
-    more = rows.evalci.power("model", item="item", cluster="cluster", difference=[0.03, 0.06], items_per_cluster=[3, 6])
+    more = rows.evalci.power(
+        "model", item="item", cluster="cluster", difference=[0.03, 0.06], items_per_cluster=[3, 6]
+    )
     p = more["power"].to_numpy().reshape(2, 2)
     assert (np.diff(p, axis=0) > -1e-3).all()
     assert (p <= more["power_limit"].to_numpy().reshape(2, 2) + 0.02).all()
@@ -708,10 +804,14 @@ def test_interval_of_the_required_number_holds_the_true_one():
     """Sixty pilots of normal scores with a known ICC; the pilot's spread is estimated too, so somewhat less than .95."""
     rng = np.random.default_rng(4)
     n_clusters, m, icc = 25, 8, 0.2
-    true = float(stats.required_clusters(half_width=0.15, std_dev=1.0, icc=icc, items_per_cluster=m).n_clusters)
+    true = float(
+        stats.required_clusters(half_width=0.15, std_dev=1.0, icc=icc, items_per_cluster=m).n_clusters
+    )
     held, above = 0, 0
     for _ in range(60):
-        y = np.sqrt(icc) * rng.normal(size=n_clusters)[:, None] + np.sqrt(1 - icc) * rng.normal(size=(n_clusters, m))
+        y = np.sqrt(icc) * rng.normal(size=n_clusters)[:, None] + np.sqrt(1 - icc) * rng.normal(
+            size=(n_clusters, m)
+        )
         rows = pd.DataFrame({"cluster": np.repeat(np.arange(n_clusters), m), "score": y.ravel()})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EvalCIWarning)
@@ -730,7 +830,12 @@ def test_interval_of_the_required_number_holds_the_true_one():
     [
         ("bbh_codex_cot_direct.csv", "task", "correct", "mode == 'cot'"),
         ("taubench_airline.csv", "task_id", "reward", "reward >= 0"),
-        ("jailbreakbench.csv", "category", "jailbroken", "attack == 'PAIR' and model == 'gpt-3.5-turbo-1106'"),
+        (
+            "jailbreakbench.csv",
+            "category",
+            "jailbroken",
+            "attack == 'PAIR' and model == 'gpt-3.5-turbo-1106'",
+        ),
         ("mtbench_gpt4_single.csv", "category", "score", "score >= 0"),
     ],
 )

@@ -68,7 +68,18 @@ def test_dtype_of_the_scores(dtype, frame, method):
     pd.testing.assert_frame_equal(ask(frame.assign(score=scores), method), ask(frame, method))
 
 
-ID_DTYPES = ["int8", "uint64", "float64", "str", "object", "string", "Int64", "Float64", "category", "int64[pyarrow]"]
+ID_DTYPES = [
+    "int8",
+    "uint64",
+    "float64",
+    "str",
+    "object",
+    "string",
+    "Int64",
+    "Float64",
+    "category",
+    "int64[pyarrow]",
+]
 
 
 @pytest.mark.parametrize("dtype", ID_DTYPES)
@@ -89,7 +100,8 @@ def test_series_and_frame(frame, method):
     scores = frame.set_index(["model", "doc"])["score"]
     pd.testing.assert_frame_equal(ask(scores, method), ask(frame, method))
     pd.testing.assert_frame_equal(
-        quiet(scores.evalci.design_effect, "doc", by="model"), quiet(frame.evalci.design_effect, "doc", by="model")
+        quiet(scores.evalci.design_effect, "doc", by="model"),
+        quiet(frame.evalci.design_effect, "doc", by="model"),
     )
 
 
@@ -100,7 +112,9 @@ def test_cube_and_frame(cube, method):
     expected = ask(frame, method)
     for obj in (cube, cube["score"]):
         answer = quiet(obj.evalci.cluster_ci, "doc", method=method, n_resamples=100, rng=1)
-        pd.testing.assert_frame_equal(answer.to_dataframe().reset_index()[list(expected)], expected, check_dtype=False)
+        pd.testing.assert_frame_equal(
+            answer.to_dataframe().reset_index()[list(expected)], expected, check_dtype=False
+        )
         naive = obj.evalci.proportion_ci(dim="item").to_dataframe().reset_index()
         pd.testing.assert_frame_equal(naive, frame.evalci.proportion_ci(by="model"), check_dtype=False)
         effect = quiet(obj.evalci.design_effect, "doc").to_dataframe().reset_index()
@@ -145,13 +159,17 @@ def test_textbook_limits_are_ordered_and_have_width(frame, alternative):
     for method in ("wilson", "clopper_pearson", "jeffreys", "agresti_coull"):
         answer = frame.evalci.proportion_ci(by="model", method=method, alternative=alternative)
         low, mean, high = (answer[name] for name in ("ci_low", "estimate", "ci_high"))
-        assert ((low >= 0) & (low <= mean + 1e-12) & (mean <= high + 1e-12) & (high <= 1) & (low < high)).all()
+        assert (
+            (low >= 0) & (low <= mean + 1e-12) & (mean <= high + 1e-12) & (high <= 1) & (low < high)
+        ).all()
 
 
 @given(score_frames(fractional=True), st.sampled_from(ANALYTIC))
 def test_failing_mirrors_passing(frame, method):
     passing, failing = ask(frame, method), ask(frame.assign(score=1 - frame["score"]), method)
-    mirrored = failing.assign(estimate=1 - failing["estimate"], ci_low=1 - failing["ci_high"], ci_high=1 - failing["ci_low"])
+    mirrored = failing.assign(
+        estimate=1 - failing["estimate"], ci_low=1 - failing["ci_high"], ci_high=1 - failing["ci_low"]
+    )
     assert_close(mirrored, passing)
 
 

@@ -20,8 +20,21 @@ from evalci_accessor.exceptions import (
     SharedKeyWarning,
 )
 
-GOLDEN = json.loads((Path(__file__).parent / "reference" / "real_data_rates.json").read_text(encoding="utf-8"))["data"]
-NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df", "n", "n_clusters", "icc", "design_effect", "n_eff")
+GOLDEN = json.loads(
+    (Path(__file__).parent / "reference" / "real_data_rates.json").read_text(encoding="utf-8")
+)["data"]
+NUMBERS = (
+    "estimate",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "df",
+    "n",
+    "n_clusters",
+    "icc",
+    "design_effect",
+    "n_eff",
+)
 
 
 def load(name, data_dir):
@@ -83,10 +96,14 @@ def test_effective_clusters(name, data_dir):
 @pytest.mark.parametrize("name", GOLDEN)
 def test_dataset_has_the_same_digits(name, method, data_dir):
     want, frame = GOLDEN[name], load(name, data_dir)
-    ds = xr.Dataset({"score": ("row", frame["score"].to_numpy())}, {"cluster": ("row", frame["cluster"].to_numpy())})
+    ds = xr.Dataset(
+        {"score": ("row", frame["score"].to_numpy())}, {"cluster": ("row", frame["cluster"].to_numpy())}
+    )
     with warned(want, DegenerateRateWarning, EffectiveSizeWarning):
         row, cube = one_row(frame, method=method), ds.evalci.cluster_ci("cluster", method=method)
-    assert_allclose(np.array([float(cube[x]) for x in NUMBERS]), row[list(NUMBERS)].to_numpy(float), rtol=1e-12)
+    assert_allclose(
+        np.array([float(cube[x]) for x in NUMBERS]), row[list(NUMBERS)].to_numpy(float), rtol=1e-12
+    )
     assert str(cube["method"].item()) == row["method"]
 
 
@@ -115,7 +132,9 @@ def test_27_tasks_have_the_p_values_of_statsmodels(bbh):
     assert len(got) == 27
     assert_allclose(got["pvalue"], want[got.index], rtol=1e-12)
     for correction, name in (("holm", "holm"), ("bh", "fdr_bh")):
-        table = bbh.evalci.compare("mode", correction=correction, n_resamples=100, rng=1, **ask).set_index("task")
+        table = bbh.evalci.compare("mode", correction=correction, n_resamples=100, rng=1, **ask).set_index(
+            "task"
+        )
         assert_allclose(table["pvalue"], want[table.index], rtol=1e-12)
         assert_allclose(table["pvalue_adj"], multipletests(want[table.index], method=name)[1], rtol=1e-12)
         assert table["pvalue"].is_monotonic_increasing
@@ -126,9 +145,13 @@ def test_27_tasks_as_a_cube(bbh, question):
     """Items of a task that another lacks are holes of both systems, so they are no items of that task."""
     cube = bbh.set_index(["task", "mode", "item"])["correct"].to_xarray()
     options = {"n_resamples": 100, "rng": 1} if question == "compare" else {}
-    want = getattr(bbh.evalci, question)("mode", item="item", by="task", score="correct", baseline="direct", **options)
+    want = getattr(bbh.evalci, question)(
+        "mode", item="item", by="task", score="correct", baseline="direct", **options
+    )
     with pytest.warns(UserWarning, match="Missing scores were left out"):
-        got = getattr(cube.evalci, question)("mode", item="item", baseline="direct", nan_policy="omit", **options)
+        got = getattr(cube.evalci, question)(
+            "mode", item="item", baseline="direct", nan_policy="omit", **options
+        )
     keys = ["task", "mode_a"]
     pd.testing.assert_frame_equal(
         got.to_dataframe().reset_index()[list(want)].sort_values(keys, ignore_index=True),
@@ -139,10 +162,16 @@ def test_27_tasks_as_a_cube(bbh, question):
 def test_all_tasks_together_by_task(bbh):
     ask = {"item": ["task", "item"], "cluster": "task", "score": "correct", "baseline": "direct"}
     got = bbh.evalci.diff_ci("mode", **ask).iloc[0]
-    assert (got["method"], got["n_pairs"], got["n_clusters"], got["verdict"]) == ("icc_averaged", 6511, 27, "superior")
+    assert (got["method"], got["n_pairs"], got["n_clusters"], got["verdict"]) == (
+        "icc_averaged",
+        6511,
+        27,
+        "superior",
+    )
     assert 0.1 < got["ci_low"] < 0.216249 < got["ci_high"] < 0.33
     with pytest.warns(
-        SharedKeyWarning, match="The 6511 items are told apart by 'task' .27 values. and 'item'.*cluster='task'"
+        SharedKeyWarning,
+        match="The 6511 items are told apart by 'task' .27 values. and 'item'.*cluster='task'",
     ):
         naive = bbh.evalci.diff_ci("mode", **ask | {"cluster": None}).iloc[0]
     assert naive["ci_high"] - naive["ci_low"] < 0.2 * (got["ci_high"] - got["ci_low"])
@@ -159,7 +188,11 @@ def test_templates_in_two_languages(data_dir, model):
     means = rows.groupby(["template", "lang"])["correct"].mean().unstack()
     want = ss.ttest_rel(means["eng"], means["dan"])
     for options in ({}, {"cluster": "template"}):
-        with nullcontext() if not options else pytest.warns(UserWarning, match="every cluster of 'template' holds one item"):
+        with (
+            nullcontext()
+            if not options
+            else pytest.warns(UserWarning, match="every cluster of 'template' holds one item")
+        ):
             got = rows.evalci.diff_ci(
                 "lang", item="template", sample="variant", score="correct", baseline="dan", **options
             ).iloc[0]
@@ -176,14 +209,24 @@ def test_two_tasks_of_the_same_programs(data_dir):
     means = rows.groupby(["problem", "task"])["passed"].mean().unstack()
     want = ss.ttest_rel(means["input"], means["output"])
     got = rows.evalci.diff_ci("task", item="problem", sample="sample", score="passed").iloc[0]
-    assert_allclose([got["difference"], got["pvalue"]], [(means["input"] - means["output"]).mean(), want.pvalue], rtol=1e-9)
+    assert_allclose(
+        [got["difference"], got["pvalue"]],
+        [(means["input"] - means["output"]).mean(), want.pvalue],
+        rtol=1e-9,
+    )
     cube = rows.set_index(["task", "problem", "sample"])["passed"].to_xarray()
     answer = cube.evalci.diff_ci("task", item="problem", sample="sample")
-    assert_allclose([answer[x].item() for x in NUMBERS_OF_PAIRS], got[list(NUMBERS_OF_PAIRS)].astype(float), rtol=1e-12)
-    table = rows.evalci.compare("task", item="problem", sample="sample", score="passed", n_resamples=100, rng=1).iloc[0]
+    assert_allclose(
+        [answer[x].item() for x in NUMBERS_OF_PAIRS], got[list(NUMBERS_OF_PAIRS)].astype(float), rtol=1e-12
+    )
+    table = rows.evalci.compare(
+        "task", item="problem", sample="sample", score="passed", n_resamples=100, rng=1
+    ).iloc[0]
     assert table["pvalue_adj"] == table["pvalue"]
     assert_allclose(table["pvalue"], want.pvalue, rtol=1e-9)
-    with pytest.raises(PairingError, match=r"1600 of 1600 combinations.*'sample' tells them apart.*sample='sample'"):
+    with pytest.raises(
+        PairingError, match=r"1600 of 1600 combinations.*'sample' tells them apart.*sample='sample'"
+    ):
         rows.evalci.mcnemar("task", item="problem", score="passed")
 
 
@@ -203,7 +246,9 @@ NUMBERS_OF_PAIRS = (
 def test_trials_of_one_agent_do_not_differ(data_dir):
     """All six pairs of four trials of the same agent on the same tasks: the null hypothesis, in real data."""
     rows = pd.read_csv(data_dir / "taubench_airline.csv")
-    got = rows.evalci.compare("trial", item="task_id", cluster="user_id", score="reward", n_resamples=999, rng=1)
+    got = rows.evalci.compare(
+        "trial", item="task_id", cluster="user_id", score="reward", n_resamples=999, rng=1
+    )
     assert len(got) == 6
     assert (got["n_pairs"] == 50).all()
     assert (got["n_clusters"] == rows["user_id"].nunique()).all()
@@ -217,7 +262,9 @@ def test_failed_parses_of_a_judge(data_dir):
     """MT-bench: ten questions twice, and -1 where the judge's answer could not be read."""
     rows = pd.read_csv(data_dir / "mtbench_gpt4_single.csv").query("source == 'dreaming-panda/MTBench'")
     ask = {"item": ["question_id", "turn"], "cluster": "category"}
-    with pytest.raises(PairingError, match=r"10 of 320 combinations.*\(81, 1\) of .*\(-1, 10\).*drop_duplicates"):
+    with pytest.raises(
+        PairingError, match=r"10 of 320 combinations.*\(81, 1\) of .*\(-1, 10\).*drop_duplicates"
+    ):
         rows.evalci.diff_ci("model", **ask)
     first = rows.drop_duplicates(["model", "question_id", "turn"])
     bad = int((first["score"] == -1).sum())

@@ -69,12 +69,13 @@ def test_cruxeval_as_published(data_dir):
     assert_allclose(got.loc["input", "estimate"], [0.3595, 0.449911], atol=1e-6)
     assert_allclose(got.loc[("output", 5), "estimate"], 0.402867, atol=1e-6)
     assert (
-        got[["n_items", "n_clusters", "n_samples_min", "n_samples_median", "n_samples_max"]] == [800, 800, 10, 10, 10]
+        got[["n_items", "n_clusters", "n_samples_min", "n_samples_median", "n_samples_max"]]
+        == [800, 800, 10, 10, 10]
     ).all(axis=None)
     assert (got["cluster"] == "").all()
-    cr1 = rows.evalci.pass_at_k([1, 5], item="problem", score="passed", by="task", method="cr1", rng=1).set_index(
-        ["task", "k"]
-    )
+    cr1 = rows.evalci.pass_at_k(
+        [1, 5], item="problem", score="passed", by="task", method="cr1", rng=1
+    ).set_index(["task", "k"])
     assert_allclose(cr1.loc["input", "std_error"], [0.015525, 0.017019], atol=1e-6)
     assert_allclose(got["std_error"], cr1["std_error"], rtol=0.03)
     assert ((got["sample_share"] > 0.01) & (got["sample_share"] < 0.05)).all()
@@ -88,9 +89,16 @@ def test_taubench_as_published(data_dir):
     want = [np.mean([math.comb(c, k) / math.comb(4, k) for c in counts]) for k in (1, 2, 3, 4)]
     assert_allclose(got["estimate"], want, rtol=0, atol=1e-12)
     assert_allclose(got["estimate"], [0.42, 0.273333, 0.22, 0.2], atol=6e-7)
-    assert_allclose(rows.evalci.pass_at_k([1, 2, 3, 4], **ask)["estimate"], [0.42, 0.566667, 0.66, 0.72], atol=6e-7)
+    assert_allclose(
+        rows.evalci.pass_at_k([1, 2, 3, 4], **ask)["estimate"], [0.42, 0.566667, 0.66, 0.72], atol=6e-7
+    )
     assert (got["n_clusters"] == rows["user_id"].nunique()).all()
-    assert got["sample_share"].notna().tolist() == [True, True, False, False]  # four samples are 2k for k up to 2
+    assert got["sample_share"].notna().tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]  # four samples are 2k for k up to 2
     assert_allclose((got["item_share"] + got["sample_share"])[:2], 1)
 
 
@@ -103,7 +111,9 @@ def test_taubench_as_published(data_dir):
 def test_interval_is_that_of_the_values(measure, method):
     rows = made(uneven=False)
     score = "graded" if measure == "best_of_k" else "score"
-    got = getattr(rows.evalci, measure)([1, 3], item="item", cluster="cluster", score=score, method=method, rng=1)
+    got = getattr(rows.evalci, measure)(
+        [1, 3], item="item", cluster="cluster", score=score, method=method, rng=1
+    )
     samples = rows.pivot(index="item", columns="sample", values=score).to_numpy()
     for row, k in zip(got.itertuples(), (1, 3), strict=True):
         if measure == "best_of_k":
@@ -131,8 +141,14 @@ def test_no_word_of_clusters_that_nobody_named():
     few = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "score": [0, 1, 1, 1, 0, 1]})
     with pytest.warns(FewClustersWarning, match=r"^few items \(3\), so the interval leans") as found:
         few.evalci.pass_at_k(1, item="item")
-    with pytest.warns(DegenerateRateWarning, match="^all items have the value 1, so the data cannot tell how they vary"):
-        got = pd.DataFrame({"item": np.repeat(np.arange(20), 2), "score": 1}).evalci.pass_at_k(2, item="item").iloc[0]
+    with pytest.warns(
+        DegenerateRateWarning, match="^all items have the value 1, so the data cannot tell how they vary"
+    ):
+        got = (
+            pd.DataFrame({"item": np.repeat(np.arange(20), 2), "score": 1})
+            .evalci.pass_at_k(2, item="item")
+            .iloc[0]
+        )
     assert got["ci_high"] == 1
     assert 0.8 < got["ci_low"] < 0.9
     assert not any("cluster" in str(one.message) for one in found)
@@ -195,7 +211,8 @@ def test_order_of_rows_does_not_matter(code):
     turned = code.sample(frac=1, random_state=1)
     ask = {"item": "item", "cluster": "repo_id", "by": "model", "rng": 5}
     got, want = (
-        rows.evalci.pass_at_k([1, 4], **ask).sort_values(["model", "k"], ignore_index=True) for rows in (turned, code)
+        rows.evalci.pass_at_k([1, 4], **ask).sort_values(["model", "k"], ignore_index=True)
+        for rows in (turned, code)
     )
     pd.testing.assert_frame_equal(got, want, rtol=1e-9)
 
@@ -208,7 +225,11 @@ def test_all_pass_is_the_mirror_of_none_fails(seed, cluster):
     ask = {"item": "item", "cluster": cluster, "too_few": "omit", "rng": 1}
     hat = rows.evalci.pass_hat_k([1, 2, 3], **ask)
     at = rows.assign(score=1 - rows["score"]).evalci.pass_at_k([1, 2, 3], **ask)
-    for low, high in (("estimate", "estimate"), ("ci_low", "ci_high"), ("simultaneous_low", "simultaneous_high")):
+    for low, high in (
+        ("estimate", "estimate"),
+        ("ci_low", "ci_high"),
+        ("simultaneous_low", "simultaneous_high"),
+    ):
         assert_allclose(hat[low], 1 - at[high], atol=1e-9)
         assert_allclose(hat[high], 1 - at[low], atol=1e-9)
     for name in ("std_error", "sample_share", "icc", "n_eff"):
@@ -243,7 +264,9 @@ def test_columns_and_keys(code):
     pd.testing.assert_frame_equal(code, before)
     with pytest.raises(AmbiguousNameError, match="by='k' would stand twice"):
         code.rename(columns={"model": "k"}).evalci.pass_at_k(1, item="item", by="k")
-    series = code.set_index(["model", "item"])["score"].evalci.pass_at_k([1, 2], item="item", by="model", rng=1)
+    series = code.set_index(["model", "item"])["score"].evalci.pass_at_k(
+        [1, 2], item="item", by="model", rng=1
+    )
     pd.testing.assert_frame_equal(series, got)
 
 
@@ -260,7 +283,10 @@ def test_bootstrap_of_too_few_draws(code):
 def compare(frame, cube, keys):
     got = cube.to_dataframe().reset_index()[list(frame)]
     pd.testing.assert_frame_equal(
-        got.sort_values(keys, ignore_index=True), frame.sort_values(keys, ignore_index=True), check_dtype=False, rtol=1e-10
+        got.sort_values(keys, ignore_index=True),
+        frame.sort_values(keys, ignore_index=True),
+        check_dtype=False,
+        rtol=1e-10,
     )
 
 
@@ -278,12 +304,16 @@ def test_cube_has_the_frames_answer(code, measure, k, cluster):
     array = getattr(cube[score].evalci, measure)(k, item="item", sample="sample", **options)
     xr.testing.assert_identical(array, got)
     if cluster:
-        xr.testing.assert_identical(getattr(cube.evalci, measure)(k, sample="sample", score=score, **options), got)
+        xr.testing.assert_identical(
+            getattr(cube.evalci, measure)(k, sample="sample", score=score, **options), got
+        )
     xr.testing.assert_identical(
         getattr(cube.evalci, measure)(k, item="item", dim=("sample", "item"), score=score, **options), got
     )
     turned = cube.transpose("sample", "item", "model")
-    xr.testing.assert_allclose(getattr(turned.evalci, measure)(k, item="item", sample="sample", score=score, **options), got)
+    xr.testing.assert_allclose(
+        getattr(turned.evalci, measure)(k, item="item", sample="sample", score=score, **options), got
+    )
 
 
 @quiet
@@ -315,11 +345,17 @@ def test_long_cube():
 
 def test_dims_that_cannot_be_told(code):
     cube = datasets.load_code_eval_cube()
-    with pytest.raises(DimensionError, match=r"It is not clear which dim holds the items: 'model', 'item' is left"):
+    with pytest.raises(
+        DimensionError, match=r"It is not clear which dim holds the items: 'model', 'item' is left"
+    ):
         cube.evalci.pass_at_k(2, sample="sample")
-    with pytest.raises(DimensionError, match=r"Items and samples lie along 'sample', which dim= does not reduce"):
+    with pytest.raises(
+        DimensionError, match=r"Items and samples lie along 'sample', which dim= does not reduce"
+    ):
         cube.evalci.pass_at_k(2, item="item", sample="sample", dim="item")
-    with pytest.raises(SamplesError, match=r"each of the 1600 items of 'item' has one\..*Kept are 'model' and 'sample'"):
+    with pytest.raises(
+        SamplesError, match=r"each of the 1600 items of 'item' has one\..*Kept are 'model' and 'sample'"
+    ):
         cube.evalci.pass_at_k(2, item="item")
     with pytest.raises(MethodError, match="'item' is given both as item and as sample"):
         cube.evalci.pass_at_k(2, item="item", sample="item")
@@ -337,13 +373,18 @@ def test_dims_that_cannot_be_told(code):
 
 
 def test_k_above_the_samples_pk_01_02():
-    rows = pd.DataFrame({"q": ["a"] * 10 + ["b"] * 10 + ["c"] * 3 + ["d"] * 5, "score": [1] * 4 + [0] * 19 + [1] + [0] * 4})
+    rows = pd.DataFrame(
+        {"q": ["a"] * 10 + ["b"] * 10 + ["c"] * 3 + ["d"] * 5, "score": [1] * 4 + [0] * 19 + [1] + [0] * 4}
+    )
     with pytest.raises(
-        SamplesError, match=r"1 of 4 items have fewer \(of 'q'\): 'c' has 3\. Ask for k of at most 3; or .*omit"
+        SamplesError,
+        match=r"1 of 4 items have fewer \(of 'q'\): 'c' has 3\. Ask for k of at most 3; or .*omit",
     ):
         rows.evalci.pass_at_k([1, 5], item="q")
     with (
-        pytest.warns(TooFewSamplesWarning, match=r"1 of 4 at k=5 \('c' has 3\)\. If they are harder or easier"),
+        pytest.warns(
+            TooFewSamplesWarning, match=r"1 of 4 at k=5 \('c' has 3\)\. If they are harder or easier"
+        ),
         pytest.warns(FewClustersWarning),
     ):
         got = rows.evalci.pass_at_k([1, 5], item="q", too_few="omit", rng=1)
@@ -362,7 +403,11 @@ def test_no_item_has_enough():
     rows = made()
     got = rows.evalci.pass_at_k([1, 99], item="item", too_few="omit", rng=1).iloc[1]
     assert (got["n_items"], got["n_omitted"]) == (0, 30)
-    assert got[["estimate", "ci_low", "ci_high", "n_samples_min", "sample_share", "simultaneous_low"]].isna().all()
+    assert (
+        got[["estimate", "ci_low", "ci_high", "n_samples_min", "sample_share", "simultaneous_low"]]
+        .isna()
+        .all()
+    )
 
 
 def test_one_sample_an_item_pk_04():
@@ -380,7 +425,8 @@ def test_scores_that_are_no_passes():
     rows = made()
     rows.loc[:2, "graded"] = -1
     with pytest.raises(
-        ScoreRangeError, match=r"pass_at_k counts the samples that pass.*'graded' must be 0 or 1; \d+ of \d+.*best_of_k"
+        ScoreRangeError,
+        match=r"pass_at_k counts the samples that pass.*'graded' must be 0 or 1; \d+ of \d+.*best_of_k",
     ):
         rows.evalci.pass_at_k(1, item="item", score="graded")
     with pytest.raises(ScoreRangeError, match="Where -1 marks a failed run"):
@@ -402,9 +448,7 @@ def test_samples_of_an_item_in_two_clusters():
     rows = made(uneven=False)
     spread = rows.copy()
     spread.loc[(spread["item"] == 4) & (spread["sample"] > 3), "cluster"] = 7
-    match = (
-        r"1 of 30 items of 'item' have samples in more than one cluster of 'cluster': 4 in 4 and 7.*'sample' go on.*correct"
-    )
+    match = r"1 of 30 items of 'item' have samples in more than one cluster of 'cluster': 4 in 4 and 7.*'sample' go on.*correct"
     with pytest.raises(ClusterError, match=match):
         spread.evalci.pass_at_k(2, item="item", cluster="cluster", sample="sample")
     with pytest.raises(ClusterError, match=r"pass nested=True.*If they are samples of one item, correct"):
@@ -423,7 +467,9 @@ def test_items_numbered_anew_in_each_cluster():
     want = rows.evalci.pass_at_k([1, 2], item="item", cluster="cluster", rng=1)
     got = local.evalci.pass_at_k([1, 2], item="item", cluster="cluster", sample="sample", nested=True, rng=1)
     pd.testing.assert_frame_equal(got, want)
-    pd.testing.assert_frame_equal(local.evalci.pass_at_k([1, 2], item=["cluster", "item"], cluster="cluster", rng=1), want)
+    pd.testing.assert_frame_equal(
+        local.evalci.pass_at_k([1, 2], item=["cluster", "item"], cluster="cluster", rng=1), want
+    )
     with pytest.raises(SamplesError, match=r"\(0, 0\) has 6"):
         local.evalci.pass_at_k(7, item="item", cluster="cluster", nested=True)
     with pytest.raises(MethodError, match=r"nested=True says.*no cluster= is named"):
@@ -448,14 +494,20 @@ def test_ids_of_items_that_look_alike(method):
     for id_of in (lambda i, j: f"q{i}" + " " * (j % 2), lambda i, j: i if j % 2 else str(i)):
         ids = [id_of(i, j) for i, j in zip(rows["item"], rows["sample"], strict=True)]
         split = rows.assign(id=pd.Series(ids, dtype=object))
-        cube = xr.DataArray(split["score"], dims="row", coords={"id": ("row", split["id"].to_numpy(object))}, name="score")
+        cube = xr.DataArray(
+            split["score"], dims="row", coords={"id": ("row", split["id"].to_numpy(object))}, name="score"
+        )
         for data in (split, cube):
             with pytest.warns(ClusterIdWarning, match=r"30 id\(s\) in 'id' .*kept apart"):
                 getattr(data.evalci, method)(**ask)
 
 
 def test_missing_scores_and_ids(code):
-    atlas = code.query("model == 'atlas'").astype({"score": float, "item": object, "sample": object}).reset_index(drop=True)
+    atlas = (
+        code.query("model == 'atlas'")
+        .astype({"score": float, "item": object, "sample": object})
+        .reset_index(drop=True)
+    )
     gone = atlas.copy()
     gone.loc[[0, 1, 15], "score"] = np.nan
     with pytest.raises(MissingScoreError, match=r"3 of 800 scores in 'score' are missing"):
@@ -464,7 +516,9 @@ def test_missing_scores_and_ids(code):
         got = gone.evalci.pass_at_k(2, item="item", nan_policy="omit").iloc[0]
     assert (got["n_samples_min"], got["n_items"]) == (8, 80)
     gone.loc[gone["item"] == 3, "score"] = np.nan
-    with pytest.warns(MissingScoreWarning, match=r"left out: 13 in model='atlas';.* 1 item\(s\) lost all their samples"):
+    with pytest.warns(
+        MissingScoreWarning, match=r"left out: 13 in model='atlas';.* 1 item\(s\) lost all their samples"
+    ):
         assert gone.evalci.pass_at_k(2, item="item", by="model", nan_policy="omit")["n_items"].item() == 79
     cube = datasets.load_code_eval_cube()
     cube["score"] = cube["score"].where(cube["item"] != 3)
@@ -483,7 +537,8 @@ def test_missing_scores_and_ids(code):
 
 def test_a_single_item_or_cluster(code):
     with pytest.raises(
-        ClusterError, match=r"There is a single item of 'item' with samples enough in item=0; .*no error over items"
+        ClusterError,
+        match=r"There is a single item of 'item' with samples enough in item=0; .*no error over items",
     ):
         code.evalci.pass_at_k(2, item="item", by="item")
     one = code.query("repo_id == 'repo-01' and model == 'atlas'")
@@ -501,7 +556,9 @@ def test_names_that_do_not_fit(code):
     with pytest.raises(ColumnNotFoundError, match="Did you mean 'item'"):
         code.evalci.pass_at_k(1, item="items")
     with pytest.warns(SharedKeyWarning):
-        code.assign(item=code["item"] % 4).query("model == 'atlas'").evalci.pass_at_k(1, item=["repo_id", "item"])
+        code.assign(item=code["item"] % 4).query("model == 'atlas'").evalci.pass_at_k(
+            1, item=["repo_id", "item"]
+        )
     with pytest.warns(SingletonClusterWarning):
         code.evalci.pass_at_k(1, item="item", cluster="item", by="model")
 
@@ -513,7 +570,11 @@ def draw(rng, n_clusters, n, rate):
     """Items of uneven clusters: logits of documents and of items; returns 0/1 scores and the true pass@k by item."""
     sizes = rng.integers(1, 8, n_clusters)
     cluster = np.repeat(np.arange(n_clusters), sizes)
-    logit = math.log(rate / (1 - rate)) + rng.normal(0, 0.9, n_clusters)[cluster] + rng.normal(0, 1.2, len(cluster))
+    logit = (
+        math.log(rate / (1 - rate))
+        + rng.normal(0, 0.9, n_clusters)[cluster]
+        + rng.normal(0, 1.2, len(cluster))
+    )
     return rng.binomial(n, 1 / (1 + np.exp(-logit))), cluster
 
 
@@ -534,12 +595,18 @@ def test_coverage(rate, n, ks):
         c, cluster = draw(rng, 25, n, rate)
         item = np.repeat(np.arange(len(c)), n)
         rows = pd.DataFrame(
-            {"item": item, "cluster": cluster[item], "score": (np.tile(np.arange(n), len(c)) < c[item]).astype(int)}
+            {
+                "item": item,
+                "cluster": cluster[item],
+                "score": (np.tile(np.arange(n), len(c)) < c[item]).astype(int),
+            }
         )
         got = rows.evalci.pass_at_k(ks, item="item", cluster="cluster", n_resamples=999, rng=1)
         held.append((got["ci_low"] <= true) & (true <= got["ci_high"]))
         together.append(((got["simultaneous_low"] <= true) & (true <= got["simultaneous_high"])).all())
-    assert np.mean(held, axis=0).min() >= 0.91  # 150 draws: .93 less a standard error; benchmarks/repeated.py has more
+    assert (
+        np.mean(held, axis=0).min() >= 0.91
+    )  # 150 draws: .93 less a standard error; benchmarks/repeated.py has more
     assert np.mean(together) >= 0.91
 
 

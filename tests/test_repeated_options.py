@@ -77,7 +77,9 @@ def items_of(rows, measure, k):
 def same_interval(row, want):
     # The default looks for the peak of a posterior, in which the rounding of sums grows.
     tolerance = 1e-10 if row.method == "icc_averaged" else 1e-12
-    assert_allclose([getattr(row, name) for name in LIMITS], want[LIMITS].astype(float), rtol=tolerance, atol=1e-12)
+    assert_allclose(
+        [getattr(row, name) for name in LIMITS], want[LIMITS].astype(float), rtol=tolerance, atol=1e-12
+    )
     assert (row.n_items, row.method, row.cluster) == (want["n"], want["method"], want["cluster"])
 
 
@@ -89,11 +91,21 @@ def same_interval(row, want):
 @pytest.mark.parametrize("cluster", [None, "doc"])
 def test_weighted_interval_is_that_of_the_values(measure, method, cluster):
     rows = made(uneven=True)
-    ask = {"item": "item", "cluster": cluster, "score": asked(measure), "weights": "weight", "too_few": "omit"}
+    ask = {
+        "item": "item",
+        "cluster": cluster,
+        "score": asked(measure),
+        "weights": "weight",
+        "too_few": "omit",
+    }
     got = getattr(rows.evalci, measure)([1, 5], method=method, rng=1, **ask)
     assert got["n_omitted"].tolist()[1] > 0
     for row, k in zip(got.itertuples(), (1, 5), strict=True):
-        want = items_of(rows, measure, k).evalci.cluster_ci(cluster or "item", weights="weight", method=method).iloc[0]
+        want = (
+            items_of(rows, measure, k)
+            .evalci.cluster_ci(cluster or "item", weights="weight", method=method)
+            .iloc[0]
+        )
         same_interval(row, want if cluster else want.replace("item", ""))
     plain = getattr(rows.evalci, measure)([1, 5], rng=1, **(ask | {"weights": None}))
     assert abs(plain["estimate"] - got["estimate"]).min() > 1e-4
@@ -105,9 +117,14 @@ def test_weighted_shares(cluster):
     got = rows.evalci.pass_at_k([1, 3], item="item", cluster=cluster, weights="weight", rng=1)
     for row, k in zip(got.itertuples(), (1, 3), strict=True):
         items = items_of(rows, "pass_at_k", k)
-        total = items.evalci.cluster_ci(cluster or "item", weights="weight", method="cr1")["std_error"].item() ** 2
+        total = (
+            items.evalci.cluster_ci(cluster or "item", weights="weight", method="cr1")["std_error"].item()
+            ** 2
+        )
         sampled = (items["weight"] ** 2 * items["variance"]).sum() / items["weight"].sum() ** 2
-        assert_allclose([row.sample_share, row.item_share], [sampled / total, 1 - sampled / total], rtol=1e-10)
+        assert_allclose(
+            [row.sample_share, row.item_share], [sampled / total, 1 - sampled / total], rtol=1e-10
+        )
 
 
 def test_shares_where_one_cluster_dominates():
@@ -118,9 +135,13 @@ def test_shares_where_one_cluster_dominates():
     for _ in range(30):
         centre = rng.beta(*law, len(sizes))[doc]
         p = rng.beta(4 * centre, 4 * (1 - centre))
-        rows = pd.DataFrame({"score": (rng.random((n, len(doc))) < p).ravel(), "item": np.tile(np.arange(len(doc)), n)})
+        rows = pd.DataFrame(
+            {"score": (rng.random((n, len(doc))) < p).ravel(), "item": np.tile(np.arange(len(doc)), n)}
+        )
         rows["doc"] = doc[rows["item"]]
-        shares.append(rows.evalci.pass_at_k(1, item="item", cluster="doc", method="cr1")["sample_share"].item())
+        shares.append(
+            rows.evalci.pass_at_k(1, item="item", cluster="doc", method="cr1")["sample_share"].item()
+        )
     mean = law[0] / sum(law)
     between = mean * (1 - mean) / (sum(law) + 1)
     items = (mean * (1 - mean) - between) / 5
@@ -184,7 +205,13 @@ def test_weights_that_cannot_be():
 @pytest.mark.parametrize("weights", [None, "weight"])
 def test_crossed_interval_is_that_of_the_values(measure, method, weights):
     rows = made(3, uneven=True)
-    ask = {"item": "item", "cluster": ["doc", "prompt"], "score": asked(measure), "weights": weights, "too_few": "omit"}
+    ask = {
+        "item": "item",
+        "cluster": ["doc", "prompt"],
+        "score": asked(measure),
+        "weights": weights,
+        "too_few": "omit",
+    }
     got = getattr(rows.evalci, measure)([1, 5], method=method, rng=1, **ask)
     for row, k in zip(got.itertuples(), (1, 5), strict=True):
         items = items_of(rows, measure, k)
@@ -222,7 +249,9 @@ def test_crossed_simultaneous_limits(weights, alternative):
     got = rows.evalci.pass_at_k(ks, item="item", rng=np.random.SeedSequence(5), **ask)
     for row, items in zip(got.itertuples(), every, strict=True):
         want = items.evalci.cluster_ci(confidence_level=1 - sides * outside, **ask).iloc[0]
-        assert_allclose([row.simultaneous_low, row.simultaneous_high], [want["ci_low"], want["ci_high"]], rtol=1e-9)
+        assert_allclose(
+            [row.simultaneous_low, row.simultaneous_high], [want["ci_low"], want["ci_high"]], rtol=1e-9
+        )
 
 
 def test_nested_clusterings():
@@ -238,7 +267,9 @@ def test_groups_crossed_and_nested():
     first, second = made(1).assign(model="a"), made(2).assign(model="b")
     second["prompt"] = second["doc"].map(lambda d: "pqrs"[d % 4])  # here documents lie within prompts
     rows = pd.concat([first, second], ignore_index=True)
-    got = rows.evalci.pass_at_k([1, 3], item="item", cluster=["doc", "prompt"], by="model", method="cr2", rng=1)
+    got = rows.evalci.pass_at_k(
+        [1, 3], item="item", cluster=["doc", "prompt"], by="model", method="cr2", rng=1
+    )
     for row, (model, k) in zip(got.itertuples(), itertools.product("ab", (1, 3)), strict=True):
         items = pd.concat(items_of(part, "pass_at_k", k).assign(model=m) for m, part in rows.groupby("model"))
         want = items.evalci.cluster_ci(["doc", "prompt"], by="model", method="cr2")
@@ -256,7 +287,9 @@ def test_neither_order_nor_names_of_crossed_clusters_matter(seed, method):
     turned = rows.sample(frac=1, random_state=seed % 2**31)
     pd.testing.assert_frame_equal(turned.evalci.pass_at_k([1, 3], **ask), want, rtol=1e-7)
     if method != "bootstrap_pigeonhole":  # whose draws go by the ids
-        named = rows.assign(prompt=rows["prompt"].map({"p": "z", "q": "x", "r": "y", "s": "w"}), doc=-rows["doc"])
+        named = rows.assign(
+            prompt=rows["prompt"].map({"p": "z", "q": "x", "r": "y", "s": "w"}), doc=-rows["doc"]
+        )
         pd.testing.assert_frame_equal(named.evalci.pass_at_k([1, 3], **ask), want, rtol=1e-7)
     assert (want["simultaneous_low"] <= want["ci_low"] + 1e-12).all()
     assert (want["simultaneous_high"] >= want["ci_high"] - 1e-12).all()
@@ -279,10 +312,14 @@ def test_a_variance_that_is_a_sum_may_be_negative():
     """Three documents crossed with three prompts, rates in a Latin square: the clusterings vary less than their cells."""
     square = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     cells = itertools.product(range(3), range(3), range(2))
-    rows = pd.DataFrame([(*cell, square[cell[:2]]) for cell in cells], columns=["doc", "prompt", "sample", "score"])
+    rows = pd.DataFrame(
+        [(*cell, square[cell[:2]]) for cell in cells], columns=["doc", "prompt", "sample", "score"]
+    )
     rows.loc[0, "score"] = 0
     with pytest.warns(CrossedVarianceWarning):
-        got = rows.evalci.pass_at_k([1, 2], item=["doc", "prompt"], cluster=["doc", "prompt"], method="cr1", rng=1)
+        got = rows.evalci.pass_at_k(
+            [1, 2], item=["doc", "prompt"], cluster=["doc", "prompt"], method="cr1", rng=1
+        )
     assert got[["ci_low", "simultaneous_low"]].notna().all(axis=None)
 
 
@@ -299,15 +336,25 @@ def test_series_and_cubes_have_the_frames_answer():
         pd.testing.assert_frame_equal(getattr(series.evalci, measure)([1, 3], **options), want)
         cube = rows.set_index(["item", "sample"])[[score]].to_xarray()
         once = rows.drop_duplicates("item")
-        cube = cube.assign_coords({name: ("item", once[name].to_numpy()) for name in ("doc", "prompt", "weight")})
+        cube = cube.assign_coords(
+            {name: ("item", once[name].to_numpy()) for name in ("doc", "prompt", "weight")}
+        )
         got = getattr(cube.evalci, measure)([1, 3], sample="sample", score=score, **options)
         pd.testing.assert_frame_equal(
             got.to_dataframe().reset_index()[list(want)], want, check_dtype=False, rtol=1e-10, atol=1e-12
         )
-        xr.testing.assert_identical(getattr(cube[score].evalci, measure)([1, 3], sample="sample", **options), got)
-    given_as = cube.evalci.best_of_k([1, 3], sample="sample", score=score, **(options | {"weights": cube["weight"]}))
+        xr.testing.assert_identical(
+            getattr(cube[score].evalci, measure)([1, 3], sample="sample", **options), got
+        )
+    given_as = cube.evalci.best_of_k(
+        [1, 3], sample="sample", score=score, **(options | {"weights": cube["weight"]})
+    )
     xr.testing.assert_identical(given_as, got)
-    long = xr.Dataset.from_dataframe(rows).rename(index="row").set_coords(["item", "doc", "prompt", "weight", "sample"])
+    long = (
+        xr.Dataset.from_dataframe(rows)
+        .rename(index="row")
+        .set_coords(["item", "doc", "prompt", "weight", "sample"])
+    )
     again = long.evalci.best_of_k([1, 3], score=score, **options)
     xr.testing.assert_allclose(again, got)
 
@@ -317,7 +364,9 @@ def test_simultaneous_limits_without_a_covariance():
     cells = itertools.product(range(12), range(12), range(4))
     rows = pd.DataFrame(cells, columns=["doc", "prompt", "sample"])
     rows["score"] = (rows["doc"] + rows["prompt"]) % 2 * (rows["sample"] < 2 + rows["doc"] % 2)
-    got = rows.evalci.pass_at_k([1, 2, 4], item=["doc", "prompt"], cluster=["doc", "prompt"], rng=np.random.SeedSequence(2))
+    got = rows.evalci.pass_at_k(
+        [1, 2, 4], item=["doc", "prompt"], cluster=["doc", "prompt"], rng=np.random.SeedSequence(2)
+    )
     unrelated = Block.from_covariance(np.eye(3), np.array([[j, -1] for j in range(3)]), df=11.0)
     outside = simultaneous_outside([unrelated], 0.05, seed=np.random.SeedSequence(2))
     assert outside < 0.05 / 2 / 2
@@ -325,7 +374,9 @@ def test_simultaneous_limits_without_a_covariance():
     for row, k in zip(got.itertuples(), (1, 2, 4), strict=True):
         items = every.assign(score=stats.pass_at_k(every["score"], 4, k).value)
         want = items.evalci.cluster_ci(["doc", "prompt"], confidence_level=1 - 2 * outside).iloc[0]
-        assert_allclose([row.simultaneous_low, row.simultaneous_high], [want["ci_low"], want["ci_high"]], rtol=1e-9)
+        assert_allclose(
+            [row.simultaneous_low, row.simultaneous_high], [want["ci_low"], want["ci_high"]], rtol=1e-9
+        )
 
 
 def test_dims_that_are_crossed():
@@ -356,9 +407,12 @@ def test_weights_of_a_cube():
     want = rows.evalci.pass_at_k(2, item="item", weights="weight", by="model")
     assert_allclose(got.ci_low, want["ci_low"], rtol=1e-10)
     with pytest.raises(
-        WeightError, match=r"36 item\(s\) of 'item' have more than one weight.*0 in model='a' \(1 and 6\)|72 item"
+        WeightError,
+        match=r"36 item\(s\) of 'item' have more than one weight.*0 in model='a' \(1 and 6\)|72 item",
     ):
-        cube.evalci.pass_at_k(2, item="item", sample="sample", weights=xr.DataArray(np.arange(1.0, 7), dims="sample"))
+        cube.evalci.pass_at_k(
+            2, item="item", sample="sample", weights=xr.DataArray(np.arange(1.0, 7), dims="sample")
+        )
     with pytest.raises(DimensionError, match="which the data lack"):
         cube.evalci.pass_at_k(2, item="item", sample="sample", weights=xr.DataArray([1.0], dims="other"))
 
@@ -382,15 +436,31 @@ def grouped(seed=0):
         sizes = np.repeat([30, 3], [12, 60]) if model == "guarded" else np.full(12, 4)
         doc = np.repeat(np.arange(len(sizes)), sizes)
         passed = rng.random((len(doc), 6)) < rng.uniform(low, high, (len(doc), 1))
-        if model == "guarded":  # large documents pass, but for a sample of one item; of small ones one item of three does
+        if (
+            model == "guarded"
+        ):  # large documents pass, but for a sample of one item; of small ones one item of three does
             passed[360:] = (np.arange(180) % 3 == 0)[:, None]
             passed[0, 0] = False
         item = np.repeat(np.arange(len(doc)), 6)
-        parts.append(pd.DataFrame({"model": model, "item": item, "doc": doc[item], "score": passed.ravel().astype(int)}))
+        parts.append(
+            pd.DataFrame(
+                {"model": model, "item": item, "doc": doc[item], "score": passed.ravel().astype(int)}
+            )
+        )
     return pd.concat(parts, ignore_index=True)
 
 
-METHODS = ["auto", "cr1", "cr2", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard", "bootstrap_percentile"]
+METHODS = [
+    "auto",
+    "cr1",
+    "cr2",
+    "wald",
+    "wilson",
+    "logit",
+    "clopper_pearson",
+    "korn_graubard",
+    "bootstrap_percentile",
+]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -405,7 +475,9 @@ def test_simultaneous_limits_of_groups(method, alternative):
     for model, part in rows.groupby("model"):
         totals = part.groupby("item").agg(c=("score", "sum"), doc=("doc", "first"))
         values = np.stack([stats.pass_at_k(totals["c"], 6, k).value for k in ks], axis=1)
-        influence = pd.DataFrame((values - values.mean(axis=0)) / len(values)).groupby(totals["doc"].to_numpy()).sum()
+        influence = (
+            pd.DataFrame((values - values.mean(axis=0)) / len(values)).groupby(totals["doc"].to_numpy()).sum()
+        )
         every = [pd.DataFrame({"score": v, "doc": totals["doc"].to_numpy()}).evalci for v in values.T]
         df = np.array([one.cluster_ci("doc", method="cr2")["df"].item() for one in every])
         block = Block(influence=influence.to_numpy(), contrasts=np.array([[0, -1], [1, -1]]), df=df)

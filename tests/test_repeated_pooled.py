@@ -81,7 +81,11 @@ def test_every_way_to_write_a_system_is_seen(dtype, size, seed, lost):
     """Whatever its dtype, in any order of the rows, and where some rows are missing."""
     size = 2 if dtype == "bool" else size
     rows = rows_of(systems=range(size), seed=seed % 1000)
-    names = {"int": 7 * np.arange(size), "float": 0.2 * np.arange(size), "bool": np.array([False, True])[: min(size, 2)]}
+    names = {
+        "int": 7 * np.arange(size),
+        "float": 0.2 * np.arange(size),
+        "bool": np.array([False, True])[: min(size, 2)],
+    }
     labels = pd.Series(names.get(dtype, np.array([f"m{i}" for i in range(size)], dtype=object)))
     rows["setting"] = labels.astype(dtype)[rows["model"]].to_numpy() if dtype in names else labels.astype(dtype).take(
         rows["model"]
@@ -99,7 +103,8 @@ def test_several_columns_are_named_only_where_each_is_needed():
     assert "To keep them apart: by='lang'" in told(rows, by="model")
     assert not told(rows, by=["model", "lang"])
     with pytest.raises(
-        SamplesError, match=r"'model' and 'lang' tell them apart: keep its values apart with by=\['model', 'lang'\]"
+        SamplesError,
+        match=r"'model' and 'lang' tell them apart: keep its values apart with by=\['model', 'lang'\]",
     ):
         rows.evalci.pass_at_k(1, item="item", sample="sample")
 
@@ -122,7 +127,9 @@ def test_two_prompts_of_one_model_only():
         )
         assert not told(order, by=["model", "prompt"])
     rng = np.random.default_rng(1)
-    rows["prompt"] = np.where(rows["model"] == "b", rng.choice(["stop", "length"], len(rows)), "stop")  # an outcome
+    rows["prompt"] = np.where(
+        rows["model"] == "b", rng.choice(["stop", "length"], len(rows)), "stop"
+    )  # an outcome
     assert not told(rows, by="model")
 
 
@@ -147,9 +154,7 @@ def test_prompts_of_each_system():
 def test_one_sample_of_each_system():
     """It could be the number of the sample; that it is none is told by names that differ by more than a number."""
     rows = rows_of(n=1).drop(columns="sample")
-    match = (
-        r"\(2 values, as 'a' and 'b'\).* by='model', .* If they number samples of one system all the same: sample='model'\."
-    )
+    match = r"\(2 values, as 'a' and 'b'\).* by='model', .* If they number samples of one system all the same: sample='model'\."
     with pytest.warns(PooledSamplesWarning, match=match):
         rows.evalci.pass_at_k(2, item="item")
     assert not told(rows, sample="model")
@@ -200,7 +205,10 @@ def test_outcomes_are_none():
         law = rng.dirichlet(np.full(values, rng.choice([0.5, 5, 1e6])), n_items if rng.random() < 0.5 else 1)
         law = np.broadcast_to(law, (n_items, values))
         rows["reason"] = [f"{'xyzuv'[rng.choice(values, p=law[i])]}" for i in rows["item"]]
-        rows["tokens"], rows["rating"] = rng.integers(10, 5000, len(rows)), rng.integers(1, 6, len(rows)).astype(float)
+        rows["tokens"], rows["rating"] = (
+            rng.integers(10, 5000, len(rows)),
+            rng.integers(1, 6, len(rows)).astype(float),
+        )
         seen += bool(told(rows))
     assert seen <= 2
 
@@ -243,7 +251,11 @@ def test_coordinates_that_are_no_ids():
     cube = rows_of(systems=["a"]).drop(columns="model").set_index(["item", "sample"])["score"].to_xarray()
     lists = np.empty(cube.shape, dtype=object)
     lists.fill([1])
-    extra = {"answer": lists, "logit": np.full(cube.shape, 1e20), "text": np.full(cube.shape, {}, dtype=object)}
+    extra = {
+        "answer": lists,
+        "logit": np.full(cube.shape, 1e20),
+        "text": np.full(cube.shape, {}, dtype=object),
+    }
     cube = cube.assign_coords({name: (cube.dims, values) for name, values in extra.items()})
     assert not told(cube, sample="sample")
     assert not told(cube.to_dataframe().reset_index(), sample="sample")
@@ -284,7 +296,12 @@ def on_all(rows):
     """The rows behind each of the four accessors, the cubes with one dim of rows."""
     ids = [name for name in rows if name != "score"]
     cube = xr.Dataset.from_dataframe(rows).rename(index="row").set_coords(ids)
-    return {"frame": rows, "series": rows.set_index(ids)["score"], "dataset": cube, "dataarray": cube["score"]}
+    return {
+        "frame": rows,
+        "series": rows.set_index(ids)["score"],
+        "dataset": cube,
+        "dataarray": cube["score"],
+    }
 
 
 @pytest.fixture(params=["frame", "series", "dataset", "dataarray"])
@@ -293,21 +310,29 @@ def behind(request):
 
 
 def test_k_above_the_samples(behind):
-    with pytest.raises(SamplesError, match=r"1 of 9 items have fewer \(of 'item'\): 8 has 2\. Ask for k of at most 2"):
+    with pytest.raises(
+        SamplesError, match=r"1 of 9 items have fewer \(of 'item'\): 8 has 2\. Ask for k of at most 2"
+    ):
         behind(spread((4,) * 8 + (2,))).pass_at_k([1, 3], item="item")
 
 
 @quiet
 def test_unequal_samples(behind):
     got = behind(spread((4,) * 8 + (2,))).pass_at_k([1, 3], item="item", too_few="omit", rng=1)
-    for name, want in {"n_items": [9, 8], "n_omitted": [0, 1], "n_samples_min": [2, 4], "n_samples_max": [4, 4]}.items():
+    for name, want in {
+        "n_items": [9, 8],
+        "n_omitted": [0, 1],
+        "n_samples_min": [2, 4],
+        "n_samples_max": [4, 4],
+    }.items():
         np.testing.assert_array_equal(np.asarray(got[name]), want)
     assert np.isfinite(np.asarray(got["sample_share"])).tolist() == [True, False]  # 2k of four are two
 
 
 def test_one_sample_an_item(behind):
     with pytest.raises(
-        SamplesError, match=r"k=3 needs at least 3 samples of an item, and each of the 9 items of 'item' has one\."
+        SamplesError,
+        match=r"k=3 needs at least 3 samples of an item, and each of the 9 items of 'item' has one\.",
     ):
         behind(spread((1,) * 9)).pass_at_k([1, 3], item="item")
 
@@ -324,7 +349,8 @@ def test_an_item_in_two_clusters(behind):
     rows = spread()
     rows.loc[2, "doc"] = 2
     with pytest.raises(
-        ClusterError, match=r"1 of 9 items of 'item' have samples in more than one cluster of 'doc': 0 in 0 and 2"
+        ClusterError,
+        match=r"1 of 9 items of 'item' have samples in more than one cluster of 'doc': 0 in 0 and 2",
     ):
         behind(rows).pass_at_k(2, item="item", cluster="doc")
 
@@ -333,7 +359,9 @@ def test_an_item_in_two_clusters(behind):
 def test_an_id_in_two_clusters(behind):
     rows = spread()
     local = rows.assign(item=rows["item"] % 3)
-    match = r"3 of 3 items of 'item'.*0 in 0 and 1; 1 in 0 and 1;.* begin anew in each cluster.*pass nested=True"
+    match = (
+        r"3 of 3 items of 'item'.*0 in 0 and 1; 1 in 0 and 1;.* begin anew in each cluster.*pass nested=True"
+    )
     with pytest.raises(ClusterError, match=match):
         behind(local).pass_at_k(2, item="item", cluster="doc", sample="sample")
     got = behind(local).pass_at_k(2, item="item", cluster="doc", sample="sample", nested=True)
@@ -345,7 +373,9 @@ def test_an_id_in_two_clusters(behind):
 
 
 def test_weights_within_an_item(behind):
-    with pytest.raises(WeightError, match=r"9 item\(s\) of 'item' have more than one weight in 'sample'.*0 \(0 and 3\)"):
+    with pytest.raises(
+        WeightError, match=r"9 item\(s\) of 'item' have more than one weight in 'sample'.*0 \(0 and 3\)"
+    ):
         behind(spread()).pass_at_k(2, item="item", weights="sample")
 
 
@@ -353,10 +383,14 @@ def test_a_dim_of_samples_that_nobody_named():
     cube = datasets.load_code_eval_cube()
     for one in (cube, cube["score"]):
         with pytest.raises(
-            SamplesError, match=r"has one\..* Kept are 'model' and 'sample': if samples lie along one, name it"
+            SamplesError,
+            match=r"has one\..* Kept are 'model' and 'sample': if samples lie along one, name it",
         ):
             one.evalci.pass_at_k(2, item="item")
-        assert one.evalci.pass_at_k(1, item="item").estimate.dims == ("model", "sample")  # one answer each, and no mix
+        assert one.evalci.pass_at_k(1, item="item").estimate.dims == (
+            "model",
+            "sample",
+        )  # one answer each, and no mix
         with (
             pytest.raises(SamplesError, match=r"each of the 1600 items of 'item, sample' has one"),
             pytest.warns(SharedKeyWarning, match="repeats of an item go in sample="),

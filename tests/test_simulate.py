@@ -51,7 +51,9 @@ def law(shape, m, icc, rate):
 
 def answer(method, s, m, **options):
     if method.startswith("naive_"):
-        return stats.proportion_ci(s.sum(axis=-1), m.sum(axis=-1), method=method.removeprefix("naive_"), **options)
+        return stats.proportion_ci(
+            s.sum(axis=-1), m.sum(axis=-1), method=method.removeprefix("naive_"), **options
+        )
     return stats.cluster_ci(s, m, method=method, **options)
 
 
@@ -78,7 +80,9 @@ def assert_near(found, i, exact, error=4):
             found.methods[i],
             name,
         )
-    assert abs(found.mean_width[i] - exact["mean_width"]) <= error * exact["width_sd"] / found.n_sims**0.5 + 1e-9
+    assert (
+        abs(found.mean_width[i] - exact["mean_width"]) <= error * exact["width_sd"] / found.n_sims**0.5 + 1e-9
+    )
 
 
 # -- draws -------------------------------------------------------------------------------------------------------------
@@ -127,7 +131,9 @@ def test_draws_at_the_ends(shape):
     assert set(cluster_rates(1.0, 0.3, (50,), rng, shape=shape)) == {0.0, 1.0}
     for rate in (0.0, 1.0):
         assert (cluster_rates(0.5, rate, (50,), rng, shape=shape) == rate).all()
-    for icc, rate in itertools.product([1e-300, 1e-15, 2e-15, 1 - 2e-15, 1 - 1e-16], [1e-300, 1e-9, 0.5, 1 - 1e-16]):
+    for icc, rate in itertools.product(
+        [1e-300, 1e-15, 2e-15, 1 - 2e-15, 1 - 1e-16], [1e-300, 1e-9, 0.5, 1 - 1e-16]
+    ):
         found = cluster_rates(icc, rate, (20,), rng, shape=shape)
         assert ((found >= 0) & (found <= 1)).all()
 
@@ -165,8 +171,13 @@ def test_bootstraps_are_those_of_all_tables():
     exact = enumerated("bootstrap_exact", (2, 2, 2, 2), "beta_binomial", 0.3, 0.7)
     assert_near(simulate.coverage([2, 2, 2, 2], 0.3, 0.7, "bootstrap_exact", n_sims=4000, rng=2), 0, exact)
     # Resampling, each sample with draws of its own, comes close.
-    drawn = simulate.coverage([2, 2, 2, 2], 0.3, 0.7, "bootstrap_percentile", n_sims=500, n_resamples=2000, rng=2)
-    assert abs(drawn.coverage[0] - exact["coverage"]) < 4 * (exact["coverage"] * (1 - exact["coverage"]) / 500) ** 0.5
+    drawn = simulate.coverage(
+        [2, 2, 2, 2], 0.3, 0.7, "bootstrap_percentile", n_sims=500, n_resamples=2000, rng=2
+    )
+    assert (
+        abs(drawn.coverage[0] - exact["coverage"])
+        < 4 * (exact["coverage"] * (1 - exact["coverage"]) / 500) ** 0.5
+    )
 
 
 def test_wilson_without_clusters_is_the_textbook_one():
@@ -292,9 +303,13 @@ def test_the_same_seed_gives_the_same_numbers():
 def test_a_longer_run_begins_with_the_samples_of_a_shorter_one(monkeypatch):
     seen = []
     result = simulate._Design.result
-    monkeypatch.setattr(simulate._Design, "result", lambda self, limits, n: seen.append(limits) or result(self, limits, n))
+    monkeypatch.setattr(
+        simulate._Design, "result", lambda self, limits, n: seen.append(limits) or result(self, limits, n)
+    )
     for n in (70, 100, 260):
-        simulate.coverage([3, 4, 5], 0.3, 0.8, ["cr1", "bootstrap_percentile"], n_sims=n, n_resamples=100, rng=8)
+        simulate.coverage(
+            [3, 4, 5], 0.3, 0.8, ["cr1", "bootstrap_percentile"], n_sims=n, n_resamples=100, rng=8
+        )
     short, middle, long = seen
     np.testing.assert_array_equal(short, middle[..., :70])
     np.testing.assert_array_equal(middle, long[..., :100])
@@ -395,7 +410,9 @@ def test_one_bar_and_only_where_it_is_wanted(monkeypatch, capsys):
     assert "simulations" in capsys.readouterr().err
     simulate.coverage(**call, progress=False)
     assert len(seen) == 2
-    stats.cluster_ci(np.ones((3, 4)), np.full((3, 4), 2), method="bootstrap_percentile", n_resamples=100, rng=1)
+    stats.cluster_ci(
+        np.ones((3, 4)), np.full((3, 4), 2), method="bootstrap_percentile", n_resamples=100, rng=1
+    )
     assert len(seen) > 2, "outside of it they are back"
 
 
@@ -423,7 +440,11 @@ def test_bars_come_back_after_an_error():
     alternative=st.sampled_from(["two-sided", "less", "greater"]),
 )
 def test_any_design_goes_through_every_method(sizes, icc, rate, shape, alternative):
-    equal = [*CLUSTERED, *NAIVE] if len(set(sizes)) == 1 else [m for m in [*CLUSTERED, *NAIVE] if m != "bootstrap_exact"]
+    equal = (
+        [*CLUSTERED, *NAIVE]
+        if len(set(sizes)) == 1
+        else [m for m in [*CLUSTERED, *NAIVE] if m != "bootstrap_exact"]
+    )
     found = simulate.coverage(
         sizes, icc, rate, equal, n_sims=4, shape=shape, alternative=alternative, n_resamples=100, rng=0
     )
@@ -448,9 +469,20 @@ def test_rows_make_a_frame():
     np.testing.assert_array_equal(frame["coverage"], found.coverage)
     assert frame["n_refused"].dtype == np.int64
     row = frame.iloc[0]
-    assert (row["n"], row["n_clusters"], row["size_min"], row["size_median"], row["size_max"]) == (8, 3, 2, 2, 4)
+    assert (row["n"], row["n_clusters"], row["size_min"], row["size_median"], row["size_max"]) == (
+        8,
+        3,
+        2,
+        2,
+        4,
+    )
     assert row["effective_clusters"] == pytest.approx(64 / 24)
-    assert (row["rate"], row["icc"], row["shape"], row["alternative"]) == (0.5, 0.2, "beta_binomial", "two-sided")
+    assert (row["rate"], row["icc"], row["shape"], row["alternative"]) == (
+        0.5,
+        0.2,
+        "beta_binomial",
+        "two-sided",
+    )
     assert not frame.isna().any().any()
 
 

@@ -94,11 +94,16 @@ def test_a_cube_says_the_same(case):
     (passes, sizes), options, category, _ = CASES[case]
     frame = frame_of(passes, sizes)
     alone = xr.DataArray(
-        frame["score"].to_numpy(), dims="item", coords={"cluster_id": ("item", frame["cluster"])}, name="score"
+        frame["score"].to_numpy(),
+        dims="item",
+        coords={"cluster_id": ("item", frame["cluster"])},
+        name="score",
     )
     cube = alone.expand_dims(model=["A"])
     seen = caught(cube.evalci.cluster_ci, "cluster_id", **options)
-    expected = only(caught(frame.assign(model="A").evalci.cluster_ci, "cluster", by="model", **options), category)
+    expected = only(
+        caught(frame.assign(model="A").evalci.cluster_ci, "cluster", by="model", **options), category
+    )
     said = only(seen, category).removesuffix(
         " If its scores lie along a dim that was kept, reduce that too, as with dim=('item', 'model')."
     )
@@ -135,13 +140,17 @@ def points_here(seen):
 def test_missing_scores():
     frame = two_groups(BENIGN).astype({"score": float})
     frame.loc[:3, "score"] = np.nan
-    with pytest.warns(ex.MissingScoreWarning, match=r"left out: 4 of 200 in model='A' \(were they all 0 or all 1") as seen:
+    with pytest.warns(
+        ex.MissingScoreWarning, match=r"left out: 4 of 200 in model='A' \(were they all 0 or all 1"
+    ) as seen:
         frame.evalci.cluster_ci("cluster", by="model", nan_policy="omit")
     assert points_here(seen)
 
 
 def test_naive_wald_without_width():
-    with pytest.warns(ex.DegenerateRateWarning, match=r"^model='A': .*no width; that is no certainty.*'wilson'") as seen:
+    with pytest.warns(
+        ex.DegenerateRateWarning, match=r"^model='A': .*no width; that is no certainty.*'wilson'"
+    ) as seen:
         two_groups(*ALL_PASS).evalci.proportion_ci(by="model", method="wald")
     assert points_here(seen)
 
@@ -194,7 +203,10 @@ def test_a_scan_stays_quiet_about_clusterings_that_tell_nothing(rag):
 
 
 def test_rates_beside_ratings():
-    rates, ratings = frame_of([3, 5, 2, 4, 4, 3], 5, model="pass"), frame_of([3, 5, 2, 4, 4, 3], 5, model="rating")
+    rates, ratings = (
+        frame_of([3, 5, 2, 4, 4, 3], 5, model="pass"),
+        frame_of([3, 5, 2, 4, 4, 3], 5, model="rating"),
+    )
     both = pd.concat([rates, ratings.assign(score=1 + 4 * ratings["score"])], ignore_index=True)
     seen = caught(both.evalci.cluster_ci, "cluster", by="model")
     assert "model='pass': all scores lie in [0, 1], but others of this call run from 0 to 5" in only(
@@ -208,14 +220,20 @@ def test_rates_in_percent(case):
     rates = frame_of(*case if isinstance(case, tuple) else (case,))
     percent = rates.assign(score=100 * rates["score"])
     for ask in ("cluster_ci", "half_width") if case is BENIGN else ("cluster_ci",):
-        assert "Divide the scores by 100" in only(caught(getattr(percent.evalci, ask), "cluster"), ex.PercentScoreWarning)
+        assert "Divide the scores by 100" in only(
+            caught(getattr(percent.evalci, ask), "cluster"), ex.PercentScoreWarning
+        )
         for other in (
             rates,
             percent.assign(score=percent["score"].clip(upper=99)),
             percent.assign(score=percent["score"] + 50),
         ):
-            assert ex.PercentScoreWarning not in {w.category for w in caught(getattr(other.evalci, ask), "cluster")}
-    assert ex.PercentScoreWarning not in {w.category for w in caught(percent.evalci.cluster_ci, "cluster", method="cr2")}
+            assert ex.PercentScoreWarning not in {
+                w.category for w in caught(getattr(other.evalci, ask), "cluster")
+            }
+    assert ex.PercentScoreWarning not in {
+        w.category for w in caught(percent.evalci.cluster_ci, "cluster", method="cr2")
+    }
 
 
 def test_a_design_effect_of_few_outcomes():
@@ -225,13 +243,24 @@ def test_a_design_effect_of_few_outcomes():
 
 def test_every_class_of_warning_has_a_test():
     tested = {category for _, _, category, _ in CASES.values()}
-    tested |= {ex.MissingScoreWarning, ex.ClusterIdWarning, ex.ScanWarning, ex.SentinelScoreWarning, ex.MixedScaleWarning}
+    tested |= {
+        ex.MissingScoreWarning,
+        ex.ClusterIdWarning,
+        ex.ScanWarning,
+        ex.SentinelScoreWarning,
+        ex.MixedScaleWarning,
+    }
     tested |= {ex.PercentScoreWarning}
-    tested |= {category for *_, category, _ in PAIRED.values()} | {ex.UnmatchedItemsWarning, ex.SharedKeyWarning}
+    tested |= {category for *_, category, _ in PAIRED.values()} | {
+        ex.UnmatchedItemsWarning,
+        ex.SharedKeyWarning,
+    }
     tested |= {ex.NestedClustersWarning, ex.CrossedVarianceWarning}  # test_crossed.py
     tested |= {ex.TooFewSamplesWarning, ex.PooledSamplesWarning}  # test_repeated.py, test_repeated_pooled.py
     tested |= {ex.PlanWarning, ex.StoppedEarlyWarning}  # test_pilot.py, test_simulate.py
-    assert tested == {getattr(ex, name) for name in ex.__all__ if name.endswith("Warning")} - {ex.EvalCIWarning}
+    assert tested == {getattr(ex, name) for name in ex.__all__ if name.endswith("Warning")} - {
+        ex.EvalCIWarning
+    }
 
 
 def test_many_groups_share_one_warning():
@@ -253,7 +282,9 @@ def test_three_groups_share_one_warning(case):
 
 
 def test_missing_scores_of_many_groups_make_one_warning():
-    frame = pd.concat([frame_of(BENIGN, model=f"m{h}") for h in range(8)], ignore_index=True).astype({"score": float})
+    frame = pd.concat([frame_of(BENIGN, model=f"m{h}") for h in range(8)], ignore_index=True).astype(
+        {"score": float}
+    )
     frame.loc[::200, "score"] = np.nan
     seen = caught(frame.evalci.cluster_ci, "cluster", by="model", nan_policy="omit", method="cr1")
     assert only(seen, ex.MissingScoreWarning).count("1 of 200 in") == 5
@@ -278,9 +309,14 @@ def test_benign_data_raise_none_elsewhere(method):
 
 def test_the_text_fits_the_method():
     for method in ("cr1", "wilson", "korn_graubard"):
-        message = only(caught(frame_of(*EQUAL_RATES).evalci.cluster_ci, "cluster", method=method), ex.DegenerateRateWarning)
+        message = only(
+            caught(frame_of(*EQUAL_RATES).evalci.cluster_ci, "cluster", method=method),
+            ex.DegenerateRateWarning,
+        )
         assert "prior" not in message
-    assert "prior" in only(caught(frame_of(*EQUAL_RATES).evalci.cluster_ci, "cluster"), ex.DegenerateRateWarning)
+    assert "prior" in only(
+        caught(frame_of(*EQUAL_RATES).evalci.cluster_ci, "cluster"), ex.DegenerateRateWarning
+    )
 
 
 def test_all_warnings_can_be_turned_off_at_once():

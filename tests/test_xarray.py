@@ -9,7 +9,6 @@ import xarray as xr
 from conftest import requires
 from strategies import METHODS, quiet
 
-from evalci_accessor.read import cube as reduce
 from evalci_accessor.exceptions import (
     AlignmentError,
     AmbiguousNameError,
@@ -26,6 +25,7 @@ from evalci_accessor.exceptions import (
     ScoreTypeError,
     WeightError,
 )
+from evalci_accessor.read import cube as reduce
 
 SEEDED = {"n_resamples": 100, "rng": 1}
 IDS = ["doc_id", "conversation_id", "template_id"]
@@ -81,14 +81,18 @@ class TestSameAsFrame:
     @pytest.mark.parametrize("method", METHODS)
     def test_cluster_ci(self, cube, pick, method):
         answer = quiet(pick(cube).evalci.cluster_ci, "doc_id", method=method, **SEEDED)
-        assert_same(answer, quiet(rows_of(cube).evalci.cluster_ci, "doc_id", by="model", method=method, **SEEDED))
+        assert_same(
+            answer, quiet(rows_of(cube).evalci.cluster_ci, "doc_id", by="model", method=method, **SEEDED)
+        )
 
     @pytest.mark.parametrize("method", METHODS)
     def test_two_kept_dims(self, grid, pick, method):
         answer = quiet(pick(grid).evalci.cluster_ci, "doc", dim=["item", "sample"], method=method, **SEEDED)
         assert answer["estimate"].dims == ("model", "prompt")
         frame = rows_of(grid)
-        assert_same(answer, quiet(frame.evalci.cluster_ci, "doc", by=["model", "prompt"], method=method, **SEEDED))
+        assert_same(
+            answer, quiet(frame.evalci.cluster_ci, "doc", by=["model", "prompt"], method=method, **SEEDED)
+        )
 
     @pytest.mark.parametrize("cluster", [*IDS, IDS])
     def test_design_effect(self, cube, pick, cluster):
@@ -131,7 +135,9 @@ class TestSameAsFrame:
     def test_weights(self, cube, pick):
         weights = xr.DataArray(np.random.default_rng(1).uniform(0.5, 2, 200), dims="item", name="w")
         answer = pick(cube).evalci.cluster_ci("doc_id", weights=weights)
-        assert_same(answer, rows_of(cube.assign(w=weights)).evalci.cluster_ci("doc_id", by="model", weights="w"))
+        assert_same(
+            answer, rows_of(cube.assign(w=weights)).evalci.cluster_ci("doc_id", by="model", weights="w")
+        )
 
     def test_missing_scores(self, cube, pick):
         cube = cube.assign(score=cube["score"].astype(float))
@@ -155,7 +161,9 @@ def test_variables_have_the_frames_order(cube, rag):
 
 @pytest.mark.parametrize("dim", [None, "item", ["item"], ("item",)])
 def test_ways_to_name_the_dim(cube, dim):
-    xr.testing.assert_identical(cube.evalci.cluster_ci("doc_id", dim=dim), cube.evalci.cluster_ci("doc_id", dim="item"))
+    xr.testing.assert_identical(
+        cube.evalci.cluster_ci("doc_id", dim=dim), cube.evalci.cluster_ci("doc_id", dim="item")
+    )
 
 
 def test_the_other_dims_are_kept(grid):
@@ -187,8 +195,12 @@ def test_a_name_that_would_stand_twice(grid, name):
 
 
 def test_a_cell_without_runs_is_a_row_of_nan(grid):
-    cube = grid.assign(score=grid["score"].astype(float).where((grid["model"] != "b") | (grid["prompt"] != 20)))
-    with pytest.warns(MissingScoreWarning, match=r"72 of 72 in model='b', prompt=20.*1 group\(s\) are left without"):
+    cube = grid.assign(
+        score=grid["score"].astype(float).where((grid["model"] != "b") | (grid["prompt"] != 20))
+    )
+    with pytest.warns(
+        MissingScoreWarning, match=r"72 of 72 in model='b', prompt=20.*1 group\(s\) are left without"
+    ):
         answer = cube.evalci.cluster_ci("doc", dim=["item", "sample"], nan_policy="omit")
     empty = answer.sel(model="b", prompt=20)
     assert (empty["n"], empty["n_clusters"]) == (0, 0)
@@ -267,7 +279,11 @@ def test_other_variables_of_dask_are_never_computed(cube):
 
 def test_level_of_a_multiindex_as_cluster(cube):
     index = pd.MultiIndex.from_arrays([cube["doc_id"].to_numpy(), np.arange(200)], names=["doc", "question"])
-    nested = cube[["score"]].drop_vars(["item", *IDS]).assign_coords(xr.Coordinates.from_pandas_multiindex(index, "item"))
+    nested = (
+        cube[["score"]]
+        .drop_vars(["item", *IDS])
+        .assign_coords(xr.Coordinates.from_pandas_multiindex(index, "item"))
+    )
     expected = cube.evalci.cluster_ci("doc_id")
     for obj in (nested, nested["score"]):
         np.testing.assert_array_equal(obj.evalci.cluster_ci("doc")["ci_low"], expected["ci_low"])
@@ -277,9 +293,11 @@ def test_level_of_a_multiindex_as_cluster(cube):
 @pytest.mark.parametrize("dtype", ["category", "string", "Int64", "datetime64[ns]"])
 def test_dtype_of_the_ids(cube, dtype):
     codes = pd.Series(cube["doc_id"].to_numpy()).str[4:].astype(int)
-    values = {"category": codes.astype("category"), "string": codes.astype("string"), "Int64": codes.astype("Int64")}.get(
-        dtype, pd.to_datetime(codes, unit="D")
-    )
+    values = {
+        "category": codes.astype("category"),
+        "string": codes.astype("string"),
+        "Int64": codes.astype("Int64"),
+    }.get(dtype, pd.to_datetime(codes, unit="D"))
     with_ids = cube.assign_coords(ids=("item", values.array))
     expected = cube.evalci.cluster_ci("doc_id")
     np.testing.assert_array_equal(with_ids.evalci.cluster_ci("ids")["ci_low"], expected["ci_low"])
@@ -295,7 +313,11 @@ def test_cluster_may_be_an_array(cube):
 @pytest.mark.parametrize("role", ["cluster", "weights"])
 def test_arrays_with_other_labels(cube, role):
     given = {"cluster": "doc_id"}
-    array = cube["doc_id"] if role == "cluster" else xr.ones_like(cube["score"].isel(model=0, drop=True), dtype=float)
+    array = (
+        cube["doc_id"]
+        if role == "cluster"
+        else xr.ones_like(cube["score"].isel(model=0, drop=True), dtype=float)
+    )
     cases = {
         "different labels": array.assign_coords(item=np.arange(200) + 1),
         "another order": array.isel(item=slice(None, None, -1)),
@@ -375,7 +397,9 @@ class TestErrors:
             cube["score"][0, 0].evalci.proportion_ci()
 
     def test_absent_names(self, cube):
-        with pytest.raises(ColumnNotFoundError, match=r"cluster='doc'.*Did you mean 'doc_id'\?.*Available:.*'template_id'"):
+        with pytest.raises(
+            ColumnNotFoundError, match=r"cluster='doc'.*Did you mean 'doc_id'\?.*Available:.*'template_id'"
+        ):
             cube.evalci.cluster_ci("doc")
         with pytest.raises(ColumnNotFoundError, match=r"score='scores'.*Did you mean 'score'\?"):
             cube.evalci.proportion_ci(score="scores", dim="item")
@@ -422,7 +446,9 @@ class TestErrors:
             cube.evalci.cluster_ci("doc_id", weights=weights)
 
     def test_clusters_along_other_dims_than_the_reduced(self, cube):
-        with pytest.raises(ClusterError, match=r"200 of 200 groups \(item=0; item=1;.*single cluster of 'doc_id'"):
+        with pytest.raises(
+            ClusterError, match=r"200 of 200 groups \(item=0; item=1;.*single cluster of 'doc_id'"
+        ):
             cube.evalci.cluster_ci("doc_id", dim="model")
         with pytest.raises(DimensionError, match="No dim is left"):
             cube.assign_coords(run=1).evalci.cluster_ci("run")

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from evalci_accessor import plot
 from evalci_accessor.methods import pictures
-from evalci_accessor.options import Dims, Labels, NaiveMethod, Name, Names, NanPolicy, PlanAxis, RateOptions, Roles
+from evalci_accessor.options import (
+    Dims,
+    Labels,
+    NaiveMethod,
+    Name,
+    Names,
+    NanPolicy,
+    PlanAxis,
+    RateOptions,
+    Roles,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -284,7 +294,14 @@ class Plots:
         ('clusters of doc_id', 'power')
         """
         return plot.power(
-            self._accessor._obj, x=x, goal=goal, label=label, percent=percent, title=title, figsize=figsize, ax=ax
+            self._accessor._obj,
+            x=x,
+            goal=goal,
+            label=label,
+            percent=percent,
+            title=title,
+            figsize=figsize,
+            ax=ax,
         )
 
     def coverage(

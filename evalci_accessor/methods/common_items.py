@@ -72,17 +72,25 @@ class Block:
         """Whether a difference is known by cluster, or by item where they are weighted, and not only in all."""
         return self.scores.size is not None or self.scores.weights is not None
 
-    def chunks(self, *, by_cluster: bool, width: int = 0, cells: bool = False) -> Iterator[tuple[slice, PairTotals]]:
+    def chunks(
+        self, *, by_cluster: bool, width: int = 0, cells: bool = False
+    ) -> Iterator[tuple[slice, PairTotals]]:
         """Totals of a few pairs at a time, so that the work fits in memory. ``width`` is what else a pair needs."""
         entries = _CACHED if width else _ENTRIES
-        most = len(self.scores.sums) if self.crossed is None else sum(len(one.sums) for one in self.crossed.values())
+        most = (
+            len(self.scores.sums)
+            if self.crossed is None
+            else sum(len(one.sums) for one in self.crossed.values())
+        )
         step = max(entries // max(most if by_cluster else 1, width, 1), 1)
         for start in range(0, len(self.a), step):
             part = slice(start, start + step)
             a, b, square = self.a[part], self.b[part], self.square[part]
             t = self.scores.totals(a, b, square, by_cluster=by_cluster, cells=cells)
             if self.crossed is not None:
-                every = {some: one.totals(a, b, square, by_cluster=True) for some, one in self.crossed.items()}
+                every = {
+                    some: one.totals(a, b, square, by_cluster=True) for some, one in self.crossed.items()
+                }
                 t = dataclasses.replace(t, crossed=every)
             yield part, t
 
@@ -92,8 +100,12 @@ def blocks_of(matched: Matched) -> list[Block]:
     # Random numbers and sums go by the labels, so that the order of the rows moves no digit.
     labels = matched.systems
     taken = np.unique(matched.pairs)
-    systems = np.array(sorted(taken.tolist(), key=lambda j: (type(labels[j]).__name__, str(labels[j]))), dtype=np.int64)
-    blocks = [block for h, table in enumerate(matched.tables) for block in _of_table(matched, h, table, systems)]
+    systems = np.array(
+        sorted(taken.tolist(), key=lambda j: (type(labels[j]).__name__, str(labels[j]))), dtype=np.int64
+    )
+    blocks = [
+        block for h, table in enumerate(matched.tables) for block in _of_table(matched, h, table, systems)
+    ]
     _refuse_single_clusters(matched, blocks)
     return blocks
 
@@ -133,7 +145,9 @@ def _of_table(matched: Matched, h: int, table: Table, systems: IntArray) -> Iter
             yield _block(matched, h, table, members, np.flatnonzero((first == u) & (second == v)), items)
 
 
-def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: IntArray, items: IntArray | None) -> Block:
+def _block(
+    matched: Matched, h: int, table: Table, systems: IntArray, place: IntArray, items: IntArray | None
+) -> Block:
     rows = table.scores if items is None else table.scores[items]
     clusters, weights, codes = table.clusters, table.weights, table.items
     if items is not None:
@@ -143,7 +157,9 @@ def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: Int
     rows = rows if everyone else np.take(rows, systems, axis=1)
 
     def added_up(ids: IntArray | None) -> MatchedScores:
-        return MatchedScores.from_items(rows, ids, binary=matched.binary, bounded=matched.bounded, weights=weights)
+        return MatchedScores.from_items(
+            rows, ids, binary=matched.binary, bounded=matched.bounded, weights=weights
+        )
 
     crossed = {some: added_up(ids) for some, ids in clusters.items()} if matched.crossed else None
     scores = added_up(clusters.get((0,))) if crossed is None else crossed[0,]
@@ -152,23 +168,36 @@ def _block(matched: Matched, h: int, table: Table, systems: IntArray, place: Int
     a, b = column[matched.pairs[place]].T
     gram = scores.gram() if matched.binary else None
     return Block(
-        group=h, place=place, a=a, b=b, scores=scores, gram=gram, square=scores.squares(a, b, gram), items=codes,
+        group=h,
+        place=place,
+        a=a,
+        b=b,
+        scores=scores,
+        gram=gram,
+        square=scores.squares(a, b, gram),
+        items=codes,
         crossed=crossed,
-    )  # fmt: skip
+    )
 
 
 def _refuse_single_clusters(matched: Matched, blocks: list[Block]) -> None:
     for d, clustering in enumerate(matched.clusterings):
         single = [block for block in blocks if len(block.margins[d].sums) == 1]
         if single:
-            _refuse_single(matched, single, clustering.name, clustering.label(int(single[0].margins[d].cluster[0])))
+            _refuse_single(
+                matched, single, clustering.name, clustering.label(int(single[0].margins[d].cluster[0]))
+            )
 
 
 def _refuse_single(matched: Matched, single: list[Block], name: str, cluster: Any) -> None:
     groups = list(dict.fromkeys(block.group for block in single))
     first = f" ({cluster!r})" if len(groups) == 1 else ""
     labels = [matched.names.group_label(h) for h in groups]
-    where = f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): " if labels[0] else ""
+    where = (
+        f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): "
+        if labels[0]
+        else ""
+    )
     a, b = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
     raise ClusterError(
         f"{where}all items of {a!r} and {b!r} lie in a single cluster of {name!r}{first}, from which no error between "

@@ -65,9 +65,14 @@ def component_columns(items: Items, options: SplitOptions) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in _empty().items():
         shape = (n_groups, len(SOURCES) - first) if np.ndim(value) else (n_groups, 1)
-        out[name] = np.array([row[name][first:] if np.ndim(value) else row[name] for row in rows]).reshape(shape)
+        out[name] = np.array([row[name][first:] if np.ndim(value) else row[name] for row in rows]).reshape(
+            shape
+        )
     out |= {name: values for name, values in sample_counts(items, all_held).items() if name != "n_omitted"}
-    out |= {"cluster": "" if sample.alone else sample.cluster, "confidence_level": float(options.confidence_level)}
+    out |= {
+        "cluster": "" if sample.alone else sample.cluster,
+        "confidence_level": float(options.confidence_level),
+    }
     return {name: out[name] for name in COMPONENT_COLUMNS}
 
 
@@ -79,15 +84,19 @@ def _row(items: Items, part: slice, ends: IntArray, options: SplitOptions) -> di
     found, least = _split(items, part, scores, options.confidence_level)
     ahead = levers(found, options.costs)
     return {
-        "estimate": least + found.estimate, "std_error": found.std_error,
+        "estimate": least + found.estimate,
+        "std_error": found.std_error,
         "variance": np.array([getattr(found, name) for name in _COMPONENTS]),
         "variance_low": np.array([getattr(found, f"{name}_low") for name in _COMPONENTS]),
         "variance_high": np.array([getattr(found, f"{name}_high") for name in _COMPONENTS]),
-        "n_items": found.n_items, "n_clusters": found.n_clusters,
-    } | {field.name: getattr(ahead, field.name) for field in dataclasses.fields(ahead)}  # fmt: skip
+        "n_items": found.n_items,
+        "n_clusters": found.n_clusters,
+    } | {field.name: getattr(ahead, field.name) for field in dataclasses.fields(ahead)}
 
 
-def _split(items: Items, part: slice, scores: FloatArray, confidence_level: float) -> tuple[ComponentsResult, float]:
+def _split(
+    items: Items, part: slice, scores: FloatArray, confidence_level: float
+) -> tuple[ComponentsResult, float]:
     """Components of the items of one group, and the least score, which was taken off all.
 
     Without it the squares of scores far from 0 would swamp their spread.
@@ -96,9 +105,12 @@ def _split(items: Items, part: slice, scores: FloatArray, confidence_level: floa
     item = np.repeat(np.arange(len(n)), n)
     s, ss = (np.bincount(item, weights=(scores - least) ** power) for power in (1, 2))
     found = parts_of.variance_components(
-        s, n, ss, cluster=items.clusterings[0].coded.codes[part] if items.clusterings else None,
+        s,
+        n,
+        ss,
+        cluster=items.clusterings[0].coded.codes[part] if items.clusterings else None,
         confidence_level=confidence_level,
-    )  # fmt: skip
+    )
     return found, least
 
 
@@ -118,7 +130,9 @@ def _refuse_clusterings(items: Items, options: SplitOptions) -> None:
             "for one at a time; which matters most is told by design_effect(cluster=[...])."
         )
     if check_costs(options.costs)[0] > 0 and not names:
-        raise ex.MethodError("costs name the cost of a cluster, and no cluster= is named; name what the items share.")
+        raise ex.MethodError(
+            "costs name the cost of a cluster, and no cluster= is named; name what the items share."
+        )
 
 
 def _refuse_single_samples(items: Items) -> None:
@@ -130,7 +144,9 @@ def _refuse_single_samples(items: Items) -> None:
         return
     sizes = np.bincount(items.groups, minlength=names.n_groups)
     shown = examples(
-        bad, between="; ", words=lambda h: f"{sizes[h]}{f' of {w}' if (w := names.group_label(h)) else ' items'}"
+        bad,
+        between="; ",
+        words=lambda h: f"{sizes[h]}{f' of {w}' if (w := names.group_label(h)) else ' items'}",
     )
     same = "" if names.sample is None else f", and {names.sample!r} tells none apart"
     raise ex.SamplesError(

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalci_accessor import crosscheck as sm
-from evalci_accessor._against import Known, normal_words, reasons
-from evalci_accessor._fit_rows import of_scores
-from evalci_accessor._fit_scores import Scores
-from evalci_accessor._fitted import theirs_of
+from evalci_accessor.crosscheck import estimators as sm
+from evalci_accessor.crosscheck.fitted import theirs_of
+from evalci_accessor.crosscheck.reasons import Known, normal_words, reasons
+from evalci_accessor.crosscheck.rows import of_scores
+from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.methods.pairs import diff_by_methods
 from evalci_accessor.methods.rates import estimate
@@ -41,7 +41,13 @@ CROSSCHECK_COLUMNS = (
     "status",
 )  # fmt: skip
 # What `status` may be: what became of a comparison, of which only "differs" is an alarm.
-AGREES, EXPECTED, DIFFERS, SKIPPED, ALONE = "agrees", "differs as expected", "differs", "skipped", "not compared"
+AGREES, EXPECTED, DIFFERS, SKIPPED, ALONE = (
+    "agrees",
+    "differs as expected",
+    "differs",
+    "skipped",
+    "not compared",
+)
 _ROUNDING = 1e-12
 _LEAST = 1e-6  # of tolerances, where a factor was divided out
 _FEW_EFFECTIVE, _UNEQUAL, _MUCH = 20, 0.6, 1.3
@@ -116,7 +122,9 @@ def crosscheck(reader: Reader[Answer], roles: Roles, options: CrosscheckOptions)
         columns = differences(read.found, options)
         axes["pair"] = read.write.sides(read.found.pairs)
         shape = (len(read.found.tables), len(read.found.pairs), -1)
-        columns = {name: value.reshape(shape) if np.ndim(value) == 2 else value for name, value in columns.items()}
+        columns = {
+            name: value.reshape(shape) if np.ndim(value) == 2 else value for name, value in columns.items()
+        }
     estimators = columns.pop("estimator")
     return read.write(columns, axes | {"estimator": {"estimator": estimators.astype(str)}})
 
@@ -127,27 +135,32 @@ def rates(sample: Sample, options: CrosscheckOptions) -> dict[str, Any]:
     rows_of = sample.rows
     check_options(options, sample.totals.n_groups)
     level, t = options.confidence_level, sample.totals
-    default = estimate(
-        sample,
-        RateOptions(confidence_level=level),
-    )
+    default = estimate(sample, RateOptions(confidence_level=level))
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
     found: dict[str, RateResult] = {
-        name: rate(t, given=Given(mo=mo, crossed=crossed), method=name, confidence_level=level) for name in VARIANCES
-    } | {"default": default}  # fmt: skip
-    ours = {name: {column: np.ravel(getattr(result, column)) for column in _NUMBERS} for name, result in found.items()}
+        name: rate(t, given=Given(mo=mo, crossed=crossed), method=name, confidence_level=level)
+        for name in VARIANCES
+    } | {"default": default}
+    ours = {
+        name: {column: np.ravel(getattr(result, column)) for column in _NUMBERS}
+        for name, result in found.items()
+    }
     negative = {name: np.ravel(result.negative) for name, result in found.items()}
 
     def unit(h: int) -> Unit:
         y, clusters, weights = rows_of(h)
         return Unit(
-            scores=Scores.of(y, None, clusters, bounded=t.bounded, weights=weights), method=default.method,
+            scores=Scores.of(y, None, clusters, bounded=t.bounded, weights=weights),
+            method=default.method,
             orders=[(y, clusters)],
             names=[str(one.cluster) for one in sample.clusterings],
-            ours={name: {column: float(values[h]) for column, values in one.items()} for name, one in ours.items()},
+            ours={
+                name: {column: float(values[h]) for column, values in one.items()}
+                for name, one in ours.items()
+            },
             negative={name: bool(flags[h]) for name, flags in negative.items()},
-        )  # fmt: skip
+        )
 
     return _columns(unit, t.n_groups, sample.cluster or "", options)
 
@@ -165,27 +178,40 @@ def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
         table, (a, b) = matched.tables[h], matched.pairs[pair]
         both = ~np.isnan(table.scores[:, [a, b]]).any(axis=1)
         clusters = [table.clusters[d,][both] for d in range(len(names))]
-        first, second, systems = table.scores[both, a], table.scores[both, b], [matched.systems[int(one)] for one in (a, b)]
+        first, second, systems = (
+            table.scores[both, a],
+            table.scores[both, b],
+            [matched.systems[int(one)] for one in (a, b)],
+        )
         orders = [] if options.against is None else _orders(first, second, clusters)
         orders += matched.orders(systems) if orders and matched.orders is not None else []
         scores = Scores.of(
-            first, second, clusters, bounded=matched.bounded,
+            first,
+            second,
+            clusters,
+            bounded=matched.bounded,
             weights=None if table.weights is None else table.weights[both],
-        )  # fmt: skip
+        )
         columns = {"estimate": "difference"} | {name: name for name in _NUMBERS if name != "estimate"}
         return Unit(
-            scores=scores, names=names, method=str(methods["default"]["method"]), orders=orders,
+            scores=scores,
+            names=names,
+            method=str(methods["default"]["method"]),
+            orders=orders,
             sides=(str(systems[0]), str(systems[1])),
             ours={
-                name: {column: float(one[key][h, pair]) for column, key in columns.items()} for name, one in methods.items()
+                name: {column: float(one[key][h, pair]) for column, key in columns.items()}
+                for name, one in methods.items()
             },
             negative={name: bool(one["negative"][h, pair]) for name, one in methods.items()},
-        )  # fmt: skip
+        )
 
     return _columns(unit, len(matched.tables) * n_pairs, matched.cluster or "", options)
 
 
-def _orders(first: FloatArray, second: FloatArray, clusters: list[IntArray]) -> list[tuple[FloatArray, list[IntArray]]]:
+def _orders(
+    first: FloatArray, second: FloatArray, clusters: list[IntArray]
+) -> list[tuple[FloatArray, list[IntArray]]]:
     """Orders that the rows of a model may have: an item a row, one system below the other, or turn by turn."""
     found = [(first - second, clusters), (second - first, clusters)]
     for sides in ((first, second), (second, first)):
@@ -202,7 +228,9 @@ def missing_ids_with_words(against: Any) -> Iterator[None]:
     except MissingClusterError as error:
         if against is None:
             raise
-        raise MissingClusterError(f"{error} statsmodels takes the rows without an id as one more cluster.") from None
+        raise MissingClusterError(
+            f"{error} statsmodels takes the rows without an id as one more cluster."
+        ) from None
 
 
 def check_options(options: CrosscheckOptions, n_units: int) -> None:
@@ -211,7 +239,9 @@ def check_options(options: CrosscheckOptions, n_units: int) -> None:
     number = options.tolerance
     is_number = isinstance(number, (int, float, np.integer, np.floating)) and not isinstance(number, bool)
     if not is_number or not 0 <= number < np.inf:
-        raise MethodError(f"tolerance={number!r} must be a number >= 0: the relative difference up to which numbers agree.")
+        raise MethodError(
+            f"tolerance={number!r} must be a number >= 0: the relative difference up to which numbers agree."
+        )
     if options.against is None and options.contrast is not None:
         raise MethodError(
             f"contrast={options.contrast!r} names a coefficient of a fitted model, and none is given; pass it with against=."
@@ -234,7 +264,9 @@ def refuse_without_factor(roles: Roles) -> None:
         )
 
 
-def _columns(unit: Callable[[int], Unit], n_units: int, cluster: str, options: CrosscheckOptions) -> dict[str, Any]:
+def _columns(
+    unit: Callable[[int], Unit], n_units: int, cluster: str, options: CrosscheckOptions
+) -> dict[str, Any]:
     """Fill in every unit by every estimator."""
     names = (*OURS, *sm.ESTIMATORS, *(["against"] if options.against is not None else []))
     shape = (n_units, len(names))
@@ -246,17 +278,22 @@ def _columns(unit: Callable[[int], Unit], n_units: int, cluster: str, options: C
     out |= {name: np.zeros(shape, dtype=bool) for name in ("agrees", "should_agree")}
     out |= {name: np.zeros(shape, dtype=np.int64) for name in ("n", "n_clusters")}
     current: tuple[int, Unit] | None = None
-    for k, e in progress([(k, e) for k in range(n_units) for e in range(len(names))], label="crosscheck", unit="fit"):
+    for k, e in progress(
+        [(k, e) for k in range(n_units) for e in range(len(names))], label="crosscheck", unit="fit"
+    ):
         if current is None or current[0] != k:
             current = (k, unit(k))
         for name, value in ({"cluster": cluster} | _row(current[1], names[e], options)).items():
             out[name][k, e] = value
     out |= {
         "estimator": np.array(names, dtype=object),
-        "package": np.array(["evalci_accessor" if name in OURS else "statsmodels" for name in names], dtype=object),
-        "tolerance": float(options.tolerance), "confidence_level": float(options.confidence_level),
+        "package": np.array(
+            ["evalci_accessor" if name in OURS else "statsmodels" for name in names], dtype=object
+        ),
+        "tolerance": float(options.tolerance),
+        "confidence_level": float(options.confidence_level),
         "cluster": out["cluster"][0] if n_units else np.full(len(names), cluster, dtype=object),
-    }  # fmt: skip
+    }
     return {name: out[name] for name in CROSSCHECK_COLUMNS}
 
 
@@ -269,36 +306,61 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
     if name in OURS:
         known = bool(n["n"])
         difference = 0.0 if known else np.nan
-        return unit.ours[name] | n | {
-            "compared_with": name, "estimate_difference": difference, "relative_difference": difference, "agrees": known,
-            "should_agree": known, "note": _own_note(unit, name), "status": ALONE if known else SKIPPED,
-        }  # fmt: skip
+        return (
+            unit.ours[name]
+            | n
+            | {
+                "compared_with": name,
+                "estimate_difference": difference,
+                "relative_difference": difference,
+                "agrees": known,
+                "should_agree": known,
+                "note": _own_note(unit, name),
+                "status": ALONE if known else SKIPPED,
+            }
+        )
     if name == "against":
         theirs = theirs_of(options.against, options.contrast, sides=unit.sides)
         known_to_us = Known(
-            scores=scores, names=unit.names, ours=unit.ours, negative=unit.negative, sides=unit.sides, orders=unit.orders,
+            scores=scores,
+            names=unit.names,
+            ours=unit.ours,
+            negative=unit.negative,
+            sides=unit.sides,
+            orders=unit.orders,
             confidence_level=options.confidence_level,
-        )  # fmt: skip
+        )
         beside = reasons(theirs, known_to_us, options.tolerance)
         seen, counterpart, note, should = beside.theirs, beside.counterpart, beside.note, beside.should_agree
         is_left = beside.is_left
         n = {"n": seen.n, "n_clusters": seen.n_clusters, "cluster": seen.cluster}
         t = np.isfinite(seen.df)
         fitted = (
-            sm.with_t(seen.estimate, seen.std_error, seen.df, options.confidence_level) if t
+            sm.with_t(seen.estimate, seen.std_error, seen.df, options.confidence_level)
+            if t
             else sm.normal(seen.estimate, seen.std_error, options.confidence_level)
-        )  # fmt: skip
+        )
     else:
         fitted, counterpart = unit.fit(name, options.confidence_level), COUNTERPART[name]
         should, note = _expected(unit, name, fitted, options.confidence_level)
-        stacked = name == "glm_binomial_cluster" and scores.second is not None and not unit.negative[counterpart]
+        stacked = (
+            name == "glm_binomial_cluster" and scores.second is not None and not unit.negative[counterpart]
+        )
         is_left = stacked and not _explained(unit, fitted, options.tolerance)
     compared = compare(fitted, unit.ours[counterpart], options.tolerance)
     compared["agrees"] = compared["agrees"] and not is_left
-    return n | compared | {
-        "compared_with": counterpart, "should_agree": should, "note": note,
-        "status": SKIPPED if fitted.problem or scores.flat else _status(compared["agrees"], should or is_left),
-    }  # fmt: skip
+    return (
+        n
+        | compared
+        | {
+            "compared_with": counterpart,
+            "should_agree": should,
+            "note": note,
+            "status": SKIPPED
+            if fitted.problem or scores.flat
+            else _status(compared["agrees"], should or is_left),
+        }
+    )
 
 
 def _status(agrees: bool, alarm: bool) -> str:
@@ -311,13 +373,21 @@ def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
     """The default beside the least squares of statsmodels: the estimate, and the error where it is CR2's."""
     with_error = unit.method == "cr2" and not unit.scores.flat and not unit.negative["default"]
     made = with_error or unit.scores.ways > 2  # statsmodels itself takes two clusterings
-    beside, ours, note = "ols_cr2" if made else "ols_cluster_t", unit.ours["default"], f"method={unit.method!r}"
+    beside, ours, note = (
+        "ols_cr2" if made else "ols_cluster_t",
+        unit.ours["default"],
+        f"method={unit.method!r}",
+    )
     theirs = unit.fit(beside, options.confidence_level)
     out = {"compared_with": beside, "should_agree": True}
     if with_error:
         kept = ("estimate_difference", "relative_difference", "agrees")
         compared = compare(theirs, ours, options.tolerance)
-        return out | {name: compared[name] for name in kept} | {"note": note, "status": _status(compared["agrees"], True)}
+        return (
+            out
+            | {name: compared[name] for name in kept}
+            | {"note": note, "status": _status(compared["agrees"], True)}
+        )
     shift = theirs.estimate - ours["estimate"]
     agrees = _near(shift, unit.ours["cr1"] | {"estimate": ours["estimate"]}, options.tolerance)
     if unit.negative["default"] and not unit.scores.flat:
@@ -326,9 +396,12 @@ def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
         note += ", which statsmodels lacks"
     note += f": its estimate {'equals' if agrees else 'is not'} that of {beside}{_beside_cr1(unit)}"
     return out | {
-        "estimate_difference": shift, "relative_difference": np.nan, "agrees": agrees, "note": note,
+        "estimate_difference": shift,
+        "relative_difference": np.nan,
+        "agrees": agrees,
+        "note": note,
         "status": ALONE if agrees else DIFFERS,
-    }  # fmt: skip
+    }
 
 
 def _beside_cr1(unit: Unit) -> str:
@@ -359,10 +432,15 @@ def compare(fitted: sm.Fit, ours: dict[str, float], tolerance: float) -> dict[st
     if np.isfinite([fitted.df, ours["df"]]).all():
         near = near and abs(fitted.df - ours["df"]) <= tolerance * ours["df"]
     return {
-        "estimate": fitted.estimate, "std_error": fitted.std_error, "ci_low": fitted.low, "ci_high": fitted.high,
-        "df": fitted.df, "estimate_difference": shift, "relative_difference": relative,
+        "estimate": fitted.estimate,
+        "std_error": fitted.std_error,
+        "ci_low": fitted.low,
+        "ci_high": fitted.high,
+        "df": fitted.df,
+        "estimate_difference": shift,
+        "relative_difference": relative,
         "agrees": bool(near) and not fitted.problem,
-    }  # fmt: skip
+    }
 
 
 def differ(estimate: float, std_error: float, ours: dict[str, float]) -> tuple[float, float]:
@@ -375,9 +453,11 @@ def _own_note(unit: Unit, name: str) -> str:
     if not len(unit.scores.first):
         return "no scores"
     if unit.scores.flat:
-        return "no variance: the limits let each cluster count as one item" if unit.scores.second is None else (
-            "no variance: one difference of the full span each way stands in"
-        )  # fmt: skip
+        return (
+            "no variance: the limits let each cluster count as one item"
+            if unit.scores.second is None
+            else ("no variance: one difference of the full span each way stands in")
+        )
     if unit.negative[name]:
         return _NEGATIVE
     if name != "cr2":
@@ -391,17 +471,26 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) ->
     if fitted.problem:
         return False, fitted.problem
     if scores.flat:
-        return False, "no variance: all clusters have the same mean, and an interval without width is no certainty"
+        return (
+            False,
+            "no variance: all clusters have the same mean, and an interval without width is no certainty",
+        )
     if unit.negative[COUNTERPART[name]]:
         what = f"is negative ({fitted.negative:.3g})" if fitted.negative < 0 else "is nothing but rounding"
-        return False, f"its variance over the crossed clusterings {what}; for ours the largest of their own stands in"
+        return (
+            False,
+            f"its variance over the crossed clusterings {what}; for ours the largest of their own stands in",
+        )
     paired = scores.second is not None
     parts = {
-        "ols_cluster": "", "ols_cluster_t": "", "glm_binomial_cluster": "by the delta method from the logit",
+        "ols_cluster": "",
+        "ols_cluster_t": "",
+        "glm_binomial_cluster": "by the delta method from the logit",
         "ols_cr2": "made from OLS's residuals and hat matrix: statsmodels has no CR2",
         "gee_independence": "CR0: CR1 without G/(G-1)",
-        "gee_independence_bias_reduced": "Mancl and DeRouen's, which is CR3", "gee_exchangeable": "",
-    }  # fmt: skip
+        "gee_independence_bias_reduced": "Mancl and DeRouen's, which is CR3",
+        "gee_exchangeable": "",
+    }
     notes, should = [parts[name]] if parts[name] else [], True
     if name == "glm_binomial_cluster" and paired:
         should = False
@@ -437,9 +526,15 @@ def _exchangeable(unit: Unit, fitted: sm.Fit) -> tuple[bool, str]:
     scores = unit.scores
     largest = float(scores.sizes.max()) * (1 if scores.second is None else 2)
     impossible = 1 + (largest - 1) * fitted.correlation <= 0 or fitted.correlation >= 1
-    odd = f"; a correlation of {fitted.correlation:.3g} cannot be in a cluster of {largest:.0f}" if impossible else ""
+    odd = (
+        f"; a correlation of {fitted.correlation:.3g} cannot be in a cluster of {largest:.0f}"
+        if impossible
+        else ""
+    )
     if scores.second is not None:
         return not impossible, "the working correlation cancels, since every cluster holds both systems" + odd
     if unit.even:
         return not impossible, "clusters of one size weigh the same, so this is CR0 too" + odd
-    return False, (f"weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean" + odd)
+    return False, (
+        f"weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean" + odd
+    )

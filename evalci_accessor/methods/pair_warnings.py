@@ -64,7 +64,9 @@ def warn_scales(matched: Matched) -> None:
     if matched.binary:
         return
     tables = [table.scores for table in matched.tables if len(table.scores)]
-    whole = np.all([((scores == 0) | (scores == 1) | np.isnan(scores)).all(axis=0) for scores in tables], axis=0)
+    whole = np.all(
+        [((scores == 0) | (scores == 1) | np.isnan(scores)).all(axis=0) for scores in tables], axis=0
+    )
     if whole.sum() > 1 and matched.repeats == 1:
         shown = examples(repr(matched.systems[k]) for k in np.flatnonzero(whole))
         warn(
@@ -127,10 +129,12 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str, place: in
         name, unit = repr(matched.clusterings[place].name), "cluster"
     if few:
         trust = (
-            "so the answer leans on the prior of the ICC of the differences" if method == "icc_averaged"
-            else "where this method is unreliable; the default is made for few clusters" if clustered
+            "so the answer leans on the prior of the ICC of the differences"
+            if method == "icc_averaged"
+            else "where this method is unreliable; the default is made for few clusters"
+            if clustered
             else "by their weights, so the answer hangs on a few of them"
-        )  # fmt: skip
+        )
         warn(f"{_groups(matched, few)}few {unit}s of {name} ({_first(few)}), {trust}.", ex.FewClustersWarning)
     if dominant:
         warn(
@@ -157,10 +161,11 @@ def _warn_equal(tell: _Teller, square: FloatArray, items: FloatArray, flat: Bool
         shows = "on an open scale no interval follows from that"
     shows = f"nothing speaks for a difference, and {shows}"
     tell(
-        square == 0, ex.FewDiscordantWarning,
+        square == 0,
+        ex.FewDiscordantWarning,
         f"the systems have the same score on every item: {shows}.",
         lambda k: f"the systems have the same score on all {items.flat[k]:.0f} items: {shows}.",
-    )  # fmt: skip
+    )
     if flat is not None:
         tell(flat & (square > 0), ex.EffectiveSizeWarning, _FLAT)
 
@@ -172,11 +177,14 @@ def _warn_bootstrap(tell: _Teller, differ: BoolArray, effective: FloatArray, met
         counted = "effective items" if tell.matched.weighted else "items"
     known = f"is known to be {bootstrap_fault(method)}"
     tell(
-        differ & (effective < dg.BOOTSTRAP_CLUSTERS), ex.BootstrapWarning,
+        differ & (effective < dg.BOOTSTRAP_CLUSTERS),
+        ex.BootstrapWarning,
         f"a percentile bootstrap of fewer than 30 {counted} {known}. Compare with the default method.",
-        lambda k: f"a percentile bootstrap of {effective.flat[k]:.3g} {counted} {known} (it needs 30). Compare with the default "
-        "method.",
-    )  # fmt: skip
+        lambda k: (
+            f"a percentile bootstrap of {effective.flat[k]:.3g} {counted} {known} (it needs 30). Compare with the default "
+            "method."
+        ),
+    )
 
 
 def _warn_few_clusters_differ(tell: _Teller, differ: BoolArray, n_differing: FloatArray, method: str) -> None:
@@ -184,21 +192,30 @@ def _warn_few_clusters_differ(tell: _Teller, differ: BoolArray, n_differing: Flo
     unit = f"clusters of {tell.matched.cluster!r} favour one of the systems"
     if method == "sign_flip":
         tell(
-            differ & (n_differing < _LEAST), ex.FewDiscordantWarning,
+            differ & (n_differing < _LEAST),
+            ex.FewDiscordantWarning,
             f"fewer than {_LEAST} {unit}, where a sign-flip test cannot reach .05.",
-            lambda k: f"{n_differing.flat[k]:.0f} {unit}, and a sign-flip test cannot give a two-sided p below "
-            f"{min(2.0 ** (1 - n_differing.flat[k]), 1.0):.3g} there.",
-        )  # fmt: skip
+            lambda k: (
+                f"{n_differing.flat[k]:.0f} {unit}, and a sign-flip test cannot give a two-sided p below "
+                f"{min(2.0 ** (1 - n_differing.flat[k]), 1.0):.3g} there."
+            ),
+        )
         return
     tell(
-        differ & (n_differing < RARE_CLUSTERS), ex.FewDiscordantWarning,
+        differ & (n_differing < RARE_CLUSTERS),
+        ex.FewDiscordantWarning,
         f"fewer than {RARE_CLUSTERS} {unit}, so one more could change the answer.",
         lambda k: f"only {n_differing.flat[k]:.0f} {unit}, so one more could change the answer.",
-    )  # fmt: skip
+    )
 
 
 def _warn_few_items_differ(
-    tell: _Teller, differ: BoolArray, square: FloatArray, items: FloatArray, method: str, worth: FloatArray | None
+    tell: _Teller,
+    differ: BoolArray,
+    square: FloatArray,
+    items: FloatArray,
+    method: str,
+    worth: FloatArray | None,
 ) -> None:
     """Few discordant items, without clusters; under weights by what they are ``worth``, Kish's effective number of them."""
     least, advice = _LEAST, ", so hardly anything can be told"
@@ -209,11 +226,14 @@ def _warn_few_items_differ(
     counted = square if worth is None else worth
     by_weight = "" if worth is None else " by their weights"
     tell(
-        differ & (counted < least * (1 - 1e-9)), ex.FewDiscordantWarning,
+        differ & (counted < least * (1 - 1e-9)),
+        ex.FewDiscordantWarning,
         f"the systems differ on fewer than {least} items{by_weight}{advice}.",
-        lambda k: f"the systems differ on {square.flat[k]:.0f} of {items.flat[k]:.0f} items"
-        f"{'' if worth is None else f', which by their weights are worth {worth.flat[k]:.3g}'}{advice}.",
-    )  # fmt: skip
+        lambda k: (
+            f"the systems differ on {square.flat[k]:.0f} of {items.flat[k]:.0f} items"
+            f"{'' if worth is None else f', which by their weights are worth {worth.flat[k]:.3g}'}{advice}."
+        ),
+    )
 
 
 class _Teller:
@@ -223,13 +243,20 @@ class _Teller:
         self.matched = matched
 
     def __call__(
-        self, flags: BoolArray, category: type[ex.EvalCIWarning], many: str, one: Callable[[int], str] | None = None
+        self,
+        flags: BoolArray,
+        category: type[ex.EvalCIWarning],
+        many: str,
+        one: Callable[[int], str] | None = None,
     ) -> None:
         at = np.flatnonzero(flags).tolist()
         if len(at) == 1:
             warn(f"{self.matched.pair_words(at[0])}: {many if one is None else one(at[0])}", category)
         elif at:
-            warn(f"{len(at)} of {flags.size} pairs ({examples(at, between='; ', words=self.matched.pair_words)}): {many}", category)
+            warn(
+                f"{len(at)} of {flags.size} pairs ({examples(at, between='; ', words=self.matched.pair_words)}): {many}",
+                category,
+            )
 
 
 def _groups(matched: Matched, found: Iterable[int]) -> str:

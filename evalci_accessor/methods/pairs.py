@@ -105,7 +105,11 @@ def families(within: Any, keys: dict[Any, IntArray], n_groups: int) -> IntArray:
     joint = np.zeros(n_groups, dtype=np.int64)
     if within is None:
         return joint
-    names = list(within) if isinstance(within, list) or (isinstance(within, tuple) and within not in keys) else [within]
+    names = (
+        list(within)
+        if isinstance(within, list) or (isinstance(within, tuple) and within not in keys)
+        else [within]
+    )
     for name in names:
         if name not in keys:
             known = f"which are {examples(map(repr, keys), 20)}" if keys else "of which there are none here"
@@ -128,7 +132,11 @@ def mcnemar_columns(matched: Matched, options: TestOptions) -> dict[str, Any]:
     out["statistic"], out["pvalue"] = (np.full(out["difference"].shape, np.nan) for _ in range(2))
     null = "equal rates"
     for at, n_differing, result in _tested(blocks, method, options, seed):
-        out["statistic"][at], out["pvalue"][at], out["n_differing"][at] = result.statistic, result.pvalue, n_differing
+        out["statistic"][at], out["pvalue"][at], out["n_differing"][at] = (
+            result.statistic,
+            result.pvalue,
+            n_differing,
+        )
         null = result.null
     warn_pairs(matched, blocks, method, out["n_differing"])
     out |= {"alternative": options.alternative, "null": null, "method": method}
@@ -145,7 +153,9 @@ def _tested(
         return
     for block in blocks:
         for part, t in block.chunks(by_cluster=block.by_cluster, cells=method == "eliasziw"):
-            result = pair_test(t, method, alternative=options.alternative, n_resamples=options.n_resamples, seed=seed)
+            result = pair_test(
+                t, method, alternative=options.alternative, n_resamples=options.n_resamples, seed=seed
+            )
             yield (np.full(len(t.total), block.group), block.place[part]), t.n_differing, result
 
 
@@ -173,7 +183,9 @@ def diff_columns(matched: Matched, options: DiffOptions) -> dict[str, Any]:
     return {name: out[name] for name in DIFF_COLUMNS}
 
 
-def diff_by_methods(matched: Matched, methods: Sequence[DiffMethod], confidence_level: float) -> list[dict[str, Any]]:
+def diff_by_methods(
+    matched: Matched, methods: Sequence[DiffMethod], confidence_level: float
+) -> list[dict[str, Any]]:
     """`diff_columns` by several methods, with the warnings of the last alone."""
     blocks = blocks_of(matched)
     refuse_single_items(matched, blocks)
@@ -189,7 +201,9 @@ def diff_by_methods(matched: Matched, methods: Sequence[DiffMethod], confidence_
     return found
 
 
-def compare_columns(matched: Matched, options: CompareOptions, family: IntArray) -> tuple[dict[str, Any], IntArray]:
+def compare_columns(
+    matched: Matched, options: CompareOptions, family: IntArray
+) -> tuple[dict[str, Any], IntArray]:
     """All pairs with what their number asks for, arrays (H, P), and the order of the rows: most evidence first.
 
     ``family`` says, by group, which p-values are corrected and which intervals hold together.
@@ -232,8 +246,11 @@ def compare_columns(matched: Matched, options: CompareOptions, family: IntArray)
     warn_pairs(matched, blocks, method, out["n_differing"], out["fallback"])
     warn_variances(matched, out["negative"], out["short"])
     out |= {
-        "test": test, "correction": options.correction, "method": method, "confidence_level": check_level(options.confidence_level),
-    }  # fmt: skip
+        "test": test,
+        "correction": options.correction,
+        "method": method,
+        "confidence_level": check_level(options.confidence_level),
+    }
     # Where p-values are equal, or too small to be told from 0, the interval's statistic decides.
     order = np.lexsort((-evidence, np.where(np.isnan(out["pvalue"]), np.inf, out["pvalue"]).ravel()))
     return {name: out[name] for name in COMPARE_COLUMNS}, order
@@ -264,7 +281,9 @@ def simultaneous_levels(
     out = np.full(len(family), outside)
     for one in np.unique(family):
         members = [block for block in blocks if family[block.group] == one]
-        level = simultaneous_outside([_as_columns(block) for block in members], 2 * outside, n_draws=n_draws, seed=seed)
+        level = simultaneous_outside(
+            [_as_columns(block) for block in members], 2 * outside, n_draws=n_draws, seed=seed
+        )
         out[family == one] = level
     return out
 
@@ -274,13 +293,17 @@ def _as_columns(block: Block) -> sup_t.Block:
     scores, contrasts = block.scores, np.stack([block.a, block.b], axis=1)
     if block.crossed is not None:
         # Blocks that share clusters count as independent of each other, which is the cautious side.
-        covariance = np.sum([-((-1) ** len(some)) * _outer(one.influence) for some, one in block.crossed.items()], axis=0)
+        covariance = np.sum(
+            [-((-1) ** len(some)) * _outer(one.influence) for some, one in block.crossed.items()], axis=0
+        )
         df = min(bell_mccaffrey_df(block.margins[d].shares) for d in block.counted)
         return sup_t.Block.from_covariance(covariance, contrasts, df)
     return sup_t.Block(
-        influence=scores.influence, contrasts=contrasts,
-        df=bell_mccaffrey_df(scores.shares), clusters=None if scores.size is None else scores.cluster,
-    )  # fmt: skip
+        influence=scores.influence,
+        contrasts=contrasts,
+        df=bell_mccaffrey_df(scores.shares),
+        clusters=None if scores.size is None else scores.cluster,
+    )
 
 
 def _outer(influence: FloatArray) -> FloatArray:
@@ -290,9 +313,14 @@ def _outer(influence: FloatArray) -> FloatArray:
 def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
     """What the pairs are, before any inference: both estimates, the difference, and the four cells."""
     shape = (len(matched.tables), len(matched.pairs))
-    out: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("estimate_a", "estimate_b", "difference")}
+    out: dict[str, Any] = {
+        name: np.full(shape, np.nan) for name in ("estimate_a", "estimate_b", "difference")
+    }
     out |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_pairs", "n_clusters")}
-    out |= {name: np.zeros(shape, dtype=np.int64) if matched.binary else np.full(shape, np.nan) for name in _COUNTS}
+    out |= {
+        name: np.zeros(shape, dtype=np.int64) if matched.binary else np.full(shape, np.nan)
+        for name in _COUNTS
+    }
     out["cluster"], out["n_differing"] = matched.cluster or "", np.full(shape, np.nan)
     for block in blocks:
         at, scores = (block.group, block.place), block.scores
@@ -310,10 +338,7 @@ def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
 
 
 def _infer(
-    blocks: list[Block],
-    out: dict[str, Any],
-    options: DiffOptions,
-    outside: FloatArray | None = None,
+    blocks: list[Block], out: dict[str, Any], options: DiffOptions, outside: FloatArray | None = None
 ) -> None:
     """Fill in interval, p-value and verdict of every pair; ``outside`` holds each group's simultaneous tail probability.
 
@@ -367,7 +392,9 @@ def _lots(
         for part, t in block.chunks(by_cluster=block.by_cluster, width=n_resamples if resampled else 0):
             a, b = block.a[part], block.b[part]
             both = None if gram is None else gram[a, b]
-            lots.append(prepare(t, method, both=both, replicates=None if means is None else differences(means, a, b)))
+            lots.append(
+                prepare(t, method, both=both, replicates=None if means is None else differences(means, a, b))
+            )
             groups.append(np.full(len(a), block.group))
             places.append(block.place[part])
             if resampled or sum(map(len, places)) >= _TOGETHER:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from evalci_accessor import plot
-from evalci_accessor.exceptions import MethodError, examples
+from evalci_accessor.exceptions import DimensionError, MethodError, examples
 from evalci_accessor.methods import rates
 from evalci_accessor.options import RateOptions, Roles
 from evalci_accessor.plot._clusters import NEEDED
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def forest(accessor: Any, roles: Roles, options: RateOptions, naive: Any, look: dict[str, Any]) -> Axes:
     """Estimates with naive and honest intervals, of scores or of a result."""
     if _is_result(accessor, RATE, roles, options, "forest"):
-        return plot.forest(accessor._obj, naive=None if isinstance(naive, str) and naive == "auto" else naive, **look)
+        return plot.forest(
+            accessor._obj, naive=None if isinstance(naive, str) and naive == "auto" else naive, **look
+        )
     honest = rates.cluster_ci(accessor._read.clustered(roles), options)
     beside = None if naive is None else rates.textbook(accessor._read, roles, naive, options)
     return plot.forest(honest, naive=beside, **look)
@@ -38,11 +40,12 @@ def clusters(accessor: Any, roles: Roles, options: RateOptions, overall: Any, lo
             f"plot.clusters shows one clustering, and {len(roles.cluster)} were named; draw each on an Axes of its own."
         )
     read = accessor._read.clustered(roles)
-    if read.found.totals.n_groups != 1:
-        raise MethodError(
-            f"plot.clusters shows the clusters of one group, and {read.found.totals.n_groups} would stay: "
-            f"{examples(map(read.found.group_label, range(read.found.totals.n_groups)), between='; ')}. Pick one, as with "
-            ".sel(...), or pool them with dim=."
+    groups = read.found.totals.n_groups
+    if groups != 1:
+        labels = [read.found.group_label(h) for h in range(groups)]
+        raise DimensionError(
+            f"plot.clusters shows the clusters of one group, and {groups} would stay: {examples(labels, between='; ')}. "
+            f"Pick one, as with .sel({labels[0]}), or pool them with dim=."
         )
     return plot.clusters(cluster_rates(read.found), overall=rates.cluster_ci(read, options), **look)
 

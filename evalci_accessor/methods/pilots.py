@@ -74,7 +74,9 @@ class Pilots:
         return f"{len(places)} of {len(self.every)} pilots ({examples(places, between='; ', words=self.words)}): "
 
 
-def read_pilots(reader: Reader[Answer], roles: Roles, confidence_level: float, method: str) -> Read[Pilots, Answer]:
+def read_pilots(
+    reader: Reader[Answer], roles: Roles, confidence_level: float, method: str
+) -> Read[Pilots, Answer]:
     """Pilots of two systems, or else of items with samples, or of scores, by what the caller named."""
     _refuse_several(roles, method)
     found: Read[Any, Answer]
@@ -107,10 +109,13 @@ def pilots_of_sample(sample: Sample, confidence_level: float) -> Pilots:
     every = [rate_pilot(t.one(h), outside) for h in range(t.n_groups)]
     return _checked(
         Pilots(
-            every=[_without_icc(one) for one in every] if alone else every, shape=(t.n_groups,),
-            cluster=None if alone else sample.cluster, item="score", words=sample.group_label,
+            every=[_without_icc(one) for one in every] if alone else every,
+            shape=(t.n_groups,),
+            cluster=None if alone else sample.cluster,
+            item="score",
+            words=sample.group_label,
         )
-    )  # fmt: skip
+    )
 
 
 def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
@@ -123,7 +128,9 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
     squares = np.bincount(items.item, weights=off**2, minlength=len(items.n))
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = np.where(items.n > 1, squares / (items.n - 1), np.nan)
-    sample = sample_of(items, means[:, None], np.ones((len(items.n), 1), dtype=bool), np.ones(1, dtype=np.int64))
+    sample = sample_of(
+        items, means[:, None], np.ones((len(items.n), 1), dtype=bool), np.ones(1, dtype=np.int64)
+    )
     totals = sample.totals
     refuse_single_clusters(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])
@@ -135,16 +142,21 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
         part = slice(int(ends[h]), int(ends[h + 1]))
         scores = items.scores[firsts[part.start] : firsts[part.stop]]
         found = rate_pilot(
-            totals.one(h), outside, repeats=Repeats.of(variances[part, None], items.n[part, None].astype(np.float64)),
+            totals.one(h),
+            outside,
+            repeats=Repeats.of(variances[part, None], items.n[part, None].astype(np.float64)),
             graded=not bool(((scores == 0) | (scores == 1)).all()),
-        )  # fmt: skip
+        )
         every.append(_without_icc(found) if alone else found)
     return _checked(
         Pilots(
-            every=every, shape=(names.n_groups,), cluster=None if alone else sample.cluster, item=names.key,
+            every=every,
+            shape=(names.n_groups,),
+            cluster=None if alone else sample.cluster,
+            item=names.key,
             words=names.group_label,
         )
-    )  # fmt: skip
+    )
 
 
 def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
@@ -172,8 +184,12 @@ def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
         )
     return _checked(
         Pilots(
-            every=[found[k] for k in range(len(found))], shape=shape, cluster=matched.cluster, item=matched.names.key,
-            words=matched.pair_words, pairs=matched.pairs,
+            every=[found[k] for k in range(len(found))],
+            shape=shape,
+            cluster=matched.cluster,
+            item=matched.names.key,
+            words=matched.pair_words,
+            pairs=matched.pairs,
         )
     )
 
@@ -212,9 +228,11 @@ def _checked(found: Pilots) -> Pilots:
     flat = [k for k, one in enumerate(found.every) if not one.varies]
     if flat:
         first = found.every[flat[0]]
-        what = "the two systems never differ" if found.paired else (
-            f"all scores are {first.rate:g}" if first.rate in (0, 1) else "all scores are equal"
-        )  # fmt: skip
+        what = (
+            "the two systems never differ"
+            if found.paired
+            else (f"all scores are {first.rate:g}" if first.rate in (0, 1) else "all scores are equal")
+        )
         give = "a disagreement (or std_dev)" if found.paired else "a rate (or std_dev)"
         bound = "diff_ci" if found.paired else "cluster_ci"
         raise PilotError(
@@ -246,7 +264,10 @@ def _checked(found: Pilots) -> Pilots:
 def _few(pilot: Pilot) -> bool:
     """Whether the clusters are as few as the intervals warn of."""
     share = pilot.sizes / pilot.sizes.sum()
-    return bool(1 / (share**2).sum() < dg.FEW_CLUSTERS * (1 - 1e-9) or bell_mccaffrey_df(share) < dg.FEW_DF * (1 - 1e-9))
+    return bool(
+        1 / (share**2).sum() < dg.FEW_CLUSTERS * (1 - 1e-9)
+        or bell_mccaffrey_df(share) < dg.FEW_DF * (1 - 1e-9)
+    )
 
 
 def _refuse_several(roles: Roles, method: str) -> None:

@@ -22,7 +22,15 @@ from evalci_accessor.stats.validate import check_level
 _DESIGN = ("n_items", "n_samples", "items_per_cluster")
 _ICC = ("icc", "icc_low", "icc_high", "item_icc")
 _OF_RATE = ("estimate", "std_dev", "n_clusters_pilot", "cluster", "method", "confidence_level")
-_OF_PAIR = ("disagreement", "std_dev", "n_clusters_pilot", "cluster", "alternative", "method", "confidence_level")
+_OF_PAIR = (
+    "disagreement",
+    "std_dev",
+    "n_clusters_pilot",
+    "cluster",
+    "alternative",
+    "method",
+    "confidence_level",
+)
 WIDTH_COLUMNS = (
     "half_width", "half_width_low", "half_width_high", "half_width_limit", "n_clusters", *_DESIGN, *_ICC, *_OF_RATE,
 )  # fmt: skip
@@ -34,7 +42,17 @@ MDE_COLUMNS = (
 )  # fmt: skip
 _CLUSTERS = ("n_clusters", "n_clusters_low", "n_clusters_high")
 RATE_CLUSTERS_COLUMNS = ("half_width", *_CLUSTERS, *_DESIGN, "half_width_limit", *_ICC, *_OF_RATE)
-PAIR_CLUSTERS_COLUMNS = ("difference", "margin", "claim", "power", *_CLUSTERS, *_DESIGN, "power_limit", *_ICC, *_OF_PAIR)
+PAIR_CLUSTERS_COLUMNS = (
+    "difference",
+    "margin",
+    "claim",
+    "power",
+    *_CLUSTERS,
+    *_DESIGN,
+    "power_limit",
+    *_ICC,
+    *_OF_PAIR,
+)
 
 _ENDLESS = 1_000_000  # samples, of which there are so many that they add no variance
 Row: TypeAlias = dict[str, Any]
@@ -86,7 +104,9 @@ def required_clusters(reader: Reader[Answer], roles: Roles, grid: PlanGrid, opti
 
 def _write(read: Read[Pilots, Answer], names: tuple[str, ...], plans: Plans) -> Answer:
     read.write.refuse(*names)
-    axes: dict[str, dict[str, Any]] = {} if read.found.pairs is None else {"pair": read.write.sides(read.found.pairs)}
+    axes: dict[str, dict[str, Any]] = (
+        {} if read.found.pairs is None else {"pair": read.write.sides(read.found.pairs)}
+    )
     return read.write(plans.columns, axes | {name: {name: values} for name, values in plans.axes.items()})
 
 
@@ -97,9 +117,11 @@ def width_columns(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans:
         design = _design(pilot, at)
         plan = stats.half_width(**_scores(pilot, at), **design, **_of_rate(options))
         return _answers("half_width", plan.half_width) | {
-            "half_width_limit": float(plan.half_width_limit[0]), "n_clusters": design["n_clusters"],
-            "n_items": int(plan.n_items.flat[0]), "method": plan.method,
-        }  # fmt: skip
+            "half_width_limit": float(plan.half_width_limit[0]),
+            "n_clusters": design["n_clusters"],
+            "n_items": int(plan.n_items.flat[0]),
+            "method": plan.method,
+        }
 
     return _run(found, grid, ("n_clusters",), WIDTH_COLUMNS, options, one)
 
@@ -111,9 +133,15 @@ def power_columns(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans:
     def one(pilot: Pilot, at: Point) -> Row:
         design, goal = _design(pilot, at), _goal(at)
         plan = stats.power(**_differences(pilot, at), **design, **goal, **_of_pair(options))
-        return _answers("power", plan.power) | _said(goal, plan) | {
-            "power_limit": float(plan.power_limit[0]), "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0]),
-        }  # fmt: skip
+        return (
+            _answers("power", plan.power)
+            | _said(goal, plan)
+            | {
+                "power_limit": float(plan.power_limit[0]),
+                "n_clusters": design["n_clusters"],
+                "n_items": int(plan.n_items.flat[0]),
+            }
+        )
 
     return _run(found, grid, ("difference", "margin", "n_clusters"), POWER_COLUMNS, options, one)
 
@@ -126,9 +154,11 @@ def mde_columns(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans:
         goal = {name: at[name] for name in ("difference", "margin", "power")}
         plan = stats.mde(**_differences(pilot, at), **design, **goal, **_of_pair(options))
         answer = plan.difference if plan.claim == "superiority" else plan.margin
-        return _answers("mde", answer) | _said({"difference": float(plan.difference[0])}, plan) | {
-            "power": at["power"], "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0]),
-        }  # fmt: skip
+        return (
+            _answers("mde", answer)
+            | _said({"difference": float(plan.difference[0])}, plan)
+            | {"power": at["power"], "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0])}
+        )
 
     return _run(found, grid, ("difference", "margin", "power", "n_clusters"), MDE_COLUMNS, options, one)
 
@@ -144,9 +174,15 @@ def clusters_columns(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Pla
         own = design.pop("n_clusters")
         plan = stats.required_clusters(**spread, **design, **goal, power=at["power"], **_of_pair(options))
         now = stats.power(**_at_mean(spread), **design, **goal, n_clusters=own, **_of_pair(options))
-        return _answers("n_clusters", plan.n_clusters) | _said(goal, now) | {
-            "power_limit": float(now.power_limit[0]), "n_items": int(plan.n_items.flat[0]), "power": at["power"],
-        }  # fmt: skip
+        return (
+            _answers("n_clusters", plan.n_clusters)
+            | _said(goal, now)
+            | {
+                "power_limit": float(now.power_limit[0]),
+                "n_items": int(plan.n_items.flat[0]),
+                "power": at["power"],
+            }
+        )
 
     answer = _run(found, grid, ("difference", "margin", "power"), PAIR_CLUSTERS_COLUMNS, options, one)
     _warn_items(found, answer, answer.columns["power_limit"] < answer.columns["power"])
@@ -160,9 +196,11 @@ def _rate_clusters(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans
         plan = stats.required_clusters(half_width=at["half_width"], **scores, **design, **_of_rate(options))
         now = stats.half_width(**_at_mean(scores), **design, n_clusters=own, **_of_rate(options))
         return _answers("n_clusters", plan.n_clusters) | {
-            "half_width_limit": float(now.half_width_limit[0]), "n_items": int(plan.n_items.flat[0]),
-            "half_width": at["half_width"], "method": now.method,
-        }  # fmt: skip
+            "half_width_limit": float(now.half_width_limit[0]),
+            "n_items": int(plan.n_items.flat[0]),
+            "half_width": at["half_width"],
+            "method": now.method,
+        }
 
     answer = _run(found, grid, ("half_width",), RATE_CLUSTERS_COLUMNS, options, one)
     _warn_items(found, answer, answer.columns["half_width_limit"] > answer.columns["half_width"])
@@ -222,9 +260,10 @@ def _run(
     if found.cluster is None:  # an item that stands for itself does not hold more of them
         out |= {name: np.full(shape, np.nan) for name in ("half_width_limit", "power_limit") if name in out}
     out |= {
-        "cluster": found.cluster or "", "alternative": options.alternative,
+        "cluster": found.cluster or "",
+        "alternative": options.alternative,
         "confidence_level": check_level(options.confidence_level),
-    }  # fmt: skip
+    }
     return Plans(columns={name: out.get(name, np.empty(shape)) for name in columns}, axes=axes)
 
 
@@ -234,9 +273,15 @@ def _known(pilot: Pilot, at: Point) -> Row:
     return {
         "items_per_cluster": mean if at["items_per_cluster"] is None else float(at["items_per_cluster"]),
         "n_samples": at["n_samples"],
-        "icc": pilot.icc, "icc_low": pilot.icc_low, "icc_high": pilot.icc_high, "item_icc": pilot.item_icc,
-        "estimate": pilot.rate, "disagreement": pilot.disagreement, "std_dev": pilot.std_dev, "n_clusters_pilot": len(pilot.sizes),
-    }  # fmt: skip
+        "icc": pilot.icc,
+        "icc_low": pilot.icc_low,
+        "icc_high": pilot.icc_high,
+        "item_icc": pilot.item_icc,
+        "estimate": pilot.rate,
+        "disagreement": pilot.disagreement,
+        "std_dev": pilot.std_dev,
+        "n_clusters_pilot": len(pilot.sizes),
+    }
 
 
 def _column(values: list[Any], shape: tuple[int, ...]) -> Any:
@@ -269,7 +314,11 @@ def _grid(asked: dict[str, Any]) -> tuple[dict[str, list[Any]], dict[str, np.nda
             name in ("n_clusters", "n_samples"),
             {"n_clusters": 2, "n_samples": 1, "items_per_cluster": 1}.get(name),
         )
-        bad = [v for v in array.ravel().tolist() if (least is not None and v < least) or (whole and v != round(v))]
+        bad = [
+            v
+            for v in array.ravel().tolist()
+            if (least is not None and v < least) or (whole and v != round(v))
+        ]
         if bad:
             raise MethodError(
                 f"{name} must be {'whole ' if whole else ''}numbers of at least {least}; got {examples(f'{v:g}' for v in bad)}."
@@ -290,7 +339,7 @@ def _design(pilot: Pilot, at: Point) -> Row:
     return {
         "n_clusters": len(pilot.sizes) if clusters is None else clusters,
         "items_per_cluster": float(sizes[0]) if (sizes == sizes[0]).all() else sizes,
-    }  # fmt: skip
+    }
 
 
 def _correlations(pilot: Pilot, at: Point) -> Row:
@@ -387,10 +436,14 @@ def _warn_items(found: Pilots, answer: Plans, short: np.ndarray) -> None:
         what = f"a power of {first[goal]:g} for a difference of {first['difference']:g}"
         what += f" and a margin of {first['margin']:g}" if first["margin"] else ""
     who = words + ": " if (words := found.words(at[0] // per)) else ""
-    more = "" if len(at) == 1 else (
-        f" The same goes for {len(at) - 1} more of the {short.size} plans: see n_clusters, and {goal}_limit for what items alone "
-        "would reach."
-    )  # fmt: skip
+    more = (
+        ""
+        if len(at) == 1
+        else (
+            f" The same goes for {len(at) - 1} more of the {short.size} plans: see n_clusters, and {goal}_limit for what items alone "
+            "would reach."
+        )
+    )
     warn(
         f"{who}with the {first['n_clusters_pilot']} clusters of {found.cluster!r} in the pilot no number of items reaches {what}: "
         f"without bound the {goal.replace('_', '-')} still stays at {first[f'{goal}_limit']:.3g} (ICC {first['icc']:.2g}). "

@@ -18,7 +18,9 @@ from evalci_accessor.stats.rates.moments import Moments, moments
 from evalci_accessor.stats.results import RateResult
 from evalci_accessor.stats.validate import BoolArray
 
-NEGATIVE = "is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in"
+NEGATIVE = (
+    "is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in"
+)
 SHORT = "is less than that of one of the clusterings alone, a chance of few clusters, so the interval may be too narrow"
 PERCENT = 100.0  # the score of a pass where logs write rates in percent
 
@@ -80,7 +82,11 @@ def warn_mixed_scales(sample: Sample, options: RateOptions, result: RateResult) 
 def warn_percent(sample: Sample) -> None:
     """Say that scores of 0 and 100 are a rate in percent."""
     least, greatest = sample.score_range
-    if greatest == PERCENT and least >= 0 and np.allclose(sample.totals.ss, PERCENT * sample.totals.s, rtol=1e-12, atol=0):
+    if (
+        greatest == PERCENT
+        and least >= 0
+        and np.allclose(sample.totals.ss, PERCENT * sample.totals.s, rtol=1e-12, atol=0)
+    ):
         tell_percent()
 
 
@@ -98,7 +104,11 @@ def warn_sentinel(found: tuple[float, int] | None, greatest: float) -> None:
     """Say that a negative value may be a mark of a failed run."""
     if found is not None:
         value, count = found
-        fine = " Where these are differences of scores, they are right as they are." if greatest == -value else ""
+        fine = (
+            " Where these are differences of scores, they are right as they are."
+            if greatest == -value
+            else ""
+        )
         warn(
             f"{count} score(s) are {value:g} while all others are 0 or more.{fine} Where that marks a failed run or parse, it is "
             f"no score: set it to missing, as with .replace({value:g}, float('nan')), and choose a nan_policy.",
@@ -106,7 +116,9 @@ def warn_sentinel(found: tuple[float, int] | None, greatest: float) -> None:
         )
 
 
-def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float) -> None:
+def warn_findings(
+    sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float
+) -> None:
     """Warn of everything that the totals show: of each clustering what is its own, and once what is of all."""
     words = _Words(sample, mo, result, options, outside)
     if sample.crossing is None:
@@ -115,7 +127,10 @@ def warn_findings(sample: Sample, mo: Moments, result: RateResult, options: Rate
         _tell_answer(words, [words])
         return
     crossed = sample.crossing.totals
-    every = [_Words(one, moments(one.totals), result, options, outside, crossed=True) for one in sample.crossing.samples]
+    every = [
+        _Words(one, moments(one.totals), result, options, outside, crossed=True)
+        for one in sample.crossing.samples
+    ]
     for d, one in enumerate(every):
         _tell_clustering(one, ~crossed.nested[d])
     _tell_answer(words, every)
@@ -135,10 +150,12 @@ def _tell_clustering(words: _Words, counts: BoolArray) -> None:
     found, name = words.found, repr(words.sample.cluster)
     unit = f"items of {name}" if words.sample.alone else f"clusters of {name}"
     words.tell(
-        found.few & counts, ex.FewClustersWarning, words.few,
+        found.few & counts,
+        ex.FewClustersWarning,
+        words.few,
         f"fewer than 5 effective {unit} (or under 4 degrees of freedom), so the intervals lean on assumptions "
         "more than on data.",
-    )  # fmt: skip
+    )
     _tell_sizes(words, counts)
 
 
@@ -147,30 +164,39 @@ def _tell_sizes(words: _Words, counts: BoolArray) -> None:
     found, name = words.found, repr(words.sample.cluster)
     unit = f"items of {name}" if words.sample.alone else f"clusters of {name}"
     words.tell(
-        found.dominant & counts & (not words.sample.alone), ex.DominantClusterWarning, words.dominant,
-        f"one cluster of {name} holds over 25% of the items."
-    )  # fmt: skip
+        found.dominant & counts & (not words.sample.alone),
+        ex.DominantClusterWarning,
+        words.dominant,
+        f"one cluster of {name} holds over 25% of the items.",
+    )
     words.tell(
-        found.rare & ~found.degenerate & counts, ex.RareOutcomeWarning, words.rare,
+        found.rare & ~found.degenerate & counts,
+        ex.RareOutcomeWarning,
+        words.rare,
         f"the rarer outcome occurs in fewer than 5 {unit}; one of the kind that was not seen could move the rates.",
-    )  # fmt: skip
+    )
 
 
 def _tell_singletons(words: _Words) -> None:
     words.tell(
-        words.found.singletons & (not words.sample.alone), ex.SingletonClusterWarning, words.singletons,
+        words.found.singletons & (not words.sample.alone),
+        ex.SingletonClusterWarning,
+        words.singletons,
         f"every cluster of {words.sample.cluster!r} holds one score, so the scores count as independent.",
-    )  # fmt: skip
+    )
 
 
 def _tell_degenerate(words: _Words, clusterings: list[_Words]) -> None:
     prior = words.result.method == "icc_averaged" and not words.sample.alone
     words.tell(
-        np.all([one.found.degenerate for one in clusterings], axis=0), ex.DegenerateRateWarning, words.degenerate,
-        "all items have one value, so the data cannot tell how they vary." if words.sample.alone else
-        "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are"
+        np.all([one.found.degenerate for one in clusterings], axis=0),
+        ex.DegenerateRateWarning,
+        words.degenerate,
+        "all items have one value, so the data cannot tell how they vary."
+        if words.sample.alone
+        else "all scores, or all cluster rates, are equal, so the data cannot tell how clustered they are"
         + ("; the intervals lean on the prior of the ICC." if prior else "."),
-    )  # fmt: skip
+    )
 
 
 def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
@@ -179,18 +205,24 @@ def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
     no_limits = np.isnan(np.ravel(result.ci_low))
     _tell_degenerate(words, clusterings)
     words.tell(
-        found.guard, ex.InformativeSizeWarning, words.guard,
+        found.guard,
+        ex.InformativeSizeWarning,
+        words.guard,
         "the clusters vary by more than their ICC explains, so the intervals were widened to Korn and Graubard's on CR2.",
-    )  # fmt: skip
+    )
     words.tell(
-        found.fallback & ~no_limits, ex.EffectiveSizeWarning, words.fallback,
+        found.fallback & ~no_limits,
+        ex.EffectiveSizeWarning,
+        words.fallback,
         f"the variance that {result.method} estimates is zero, which is no certainty: each cluster counts as one item.",
-    )  # fmt: skip
+    )
     words.tell(
-        np.any([one.found.unreliable_bootstrap for one in clusterings], axis=0), ex.BootstrapWarning, words.bootstrap,
+        np.any([one.found.unreliable_bootstrap for one in clusterings], axis=0),
+        ex.BootstrapWarning,
+        words.bootstrap,
         f"a cluster bootstrap is known to be {bootstrap_fault(result.method)} below 30 effective clusters, or where fewer than 5 "
         "of them would hold the rarer outcome. Compare with the default method.",
-    )  # fmt: skip
+    )
 
 
 def _warn_variance(sample: Sample, crossed: Crossed, result: RateResult) -> None:
@@ -228,13 +260,22 @@ class _Words:
     """What is said of a single group."""
 
     def __init__(
-        self, sample: Sample, mo: Moments, result: RateResult, options: RateOptions, outside: float, *, crossed: bool = False
-    ) -> None:  # fmt: skip
+        self,
+        sample: Sample,
+        mo: Moments,
+        result: RateResult,
+        options: RateOptions,
+        outside: float,
+        *,
+        crossed: bool = False,
+    ) -> None:
         self.sample, self.result, self.options, self.outside = sample, result, options, outside
         self.crossed = crossed
         self.found = dg.diagnose(sample.totals, mo, result)
 
-    def tell(self, flags: BoolArray, category: type[ex.EvalCIWarning], one: Callable[[int], str], many: str) -> None:
+    def tell(
+        self, flags: BoolArray, category: type[ex.EvalCIWarning], one: Callable[[int], str], many: str
+    ) -> None:
         """One warning: in full of a single group, in short of several."""
         groups = np.flatnonzero(flags)
         if len(groups):
@@ -252,11 +293,17 @@ class _Words:
         df = self.found.df[h]
         text += f", {df:.2g} degree{'s' if df > 1.05 else ''} of freedom)"
         if self.result.method != "icc_averaged":
-            return text + ", where t and bootstrap intervals are unreliable; the default method is made for this."
+            return (
+                text
+                + ", where t and bootstrap intervals are unreliable; the default method is made for this."
+            )
         text += ", so the interval leans on the prior of the ICC."
         if self.options.alternative == "two-sided" and not self.crossed:
             limits = [dg.sensitivity(self.sample.totals, h, icc, self.outside) for icc in (0.1, 1.0)]
-            shown = [f"[{low:.3g}, {high:.3g}] at ICC {icc}" for (low, high), icc in zip(limits, (0.1, 1), strict=True)]
+            shown = [
+                f"[{low:.3g}, {high:.3g}] at ICC {icc}"
+                for (low, high), icc in zip(limits, (0.1, 1), strict=True)
+            ]
             text += f" Were the ICC known it would be {' and '.join(shown)}."
         return text
 
@@ -295,9 +342,11 @@ class _Words:
 
     def guard(self, h: int) -> str:
         """Why the guard widened the interval."""
-        shows = "their ICCs explain" if self.sample.crossing is not None else (
-            f"one ICC explains (correlation of rate and size {self.found.size_correlation[h]:+.2f})"
-        )  # fmt: skip
+        shows = (
+            "their ICCs explain"
+            if self.sample.crossing is not None
+            else (f"one ICC explains (correlation of rate and size {self.found.size_correlation[h]:+.2f})")
+        )
         return f"the clusters vary by more than {shows}, so the interval was widened to Korn and Graubard's on CR2."
 
     def singletons(self, _: int) -> str:
@@ -320,8 +369,9 @@ class _Words:
         default = rate(
             self.sample.totals.one(h),
             given=Given(crossed=None if crossing is None else crossing.totals.one(h)),
-            alternative=self.options.alternative, confidence_level=self.options.confidence_level,
-        )  # fmt: skip
+            alternative=self.options.alternative,
+            confidence_level=self.options.confidence_level,
+        )
         return (
             f"a cluster bootstrap with {self.found.effective_clusters[h]:.3g} effective clusters is known to be "
             f"{bootstrap_fault(self.result.method)} (it needs 30, and 5 that would hold the rarer outcome). The default gives "

@@ -82,7 +82,10 @@ def design_effect(read: Read[Clusterings, Answer], options: IccOptions) -> Answe
     warn_missing(found.plain)
     warn_sentinel(found.plain.sentinel, found.plain.score_range[1])
     shape = (found.plain.totals.n_groups, len(samples))
-    columns: dict[str, Any] = {"icc_method": options.icc_method, "confidence_level": float(options.confidence_level)}
+    columns: dict[str, Any] = {
+        "icc_method": options.icc_method,
+        "confidence_level": float(options.confidence_level),
+    }
     for name in DESIGN_COLUMNS[1:]:
         if name not in columns:
             values = [np.ravel(getattr(result, name)) for result in results]
@@ -111,7 +114,9 @@ def _is_informative(sample: Sample) -> bool:
     return bool(((t.n_clusters > 1) & (t.max(t.n.astype(np.float64)) > 1)).any())
 
 
-def estimate(sample: Sample, options: RateOptions, posterior: Callable[[], AveragedPosterior] | None = None) -> RateResult:
+def estimate(
+    sample: Sample, options: RateOptions, posterior: Callable[[], AveragedPosterior] | None = None
+) -> RateResult:
     """Interval of each group, after the checks and with the warnings."""
     t = sample.totals
     if options.method in BINOMIAL_METHODS:
@@ -121,10 +126,15 @@ def estimate(sample: Sample, options: RateOptions, posterior: Callable[[], Avera
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
     result = rate(
-        t, given=Given(mo=mo, crossed=crossed, posterior=posterior), method=options.method, df=options.df,
-        alternative=options.alternative, confidence_level=options.confidence_level,
-        n_resamples=options.n_resamples, rng=options.rng,
-    )  # fmt: skip
+        t,
+        given=Given(mo=mo, crossed=crossed, posterior=posterior),
+        method=options.method,
+        df=options.df,
+        alternative=options.alternative,
+        confidence_level=options.confidence_level,
+        n_resamples=options.n_resamples,
+        rng=options.rng,
+    )
     warn_missing(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])
     warn_mixed_scales(sample, options, result)
@@ -140,7 +150,10 @@ def naive(sample: Sample, options: RateOptions) -> RateResult:
     check_option(method, ProportionMethod, "method")
     refuse_open_scale(sample, method)
     result = proportion(
-        sample.totals, method=method, alternative=options.alternative, confidence_level=options.confidence_level
+        sample.totals,
+        method=method,
+        alternative=options.alternative,
+        confidence_level=options.confidence_level,
     )
     warn_missing(dataclasses.replace(sample, n_lost=0))  # there are no clusters to lose
     if method == "wald":
@@ -157,7 +170,9 @@ def naive(sample: Sample, options: RateOptions) -> RateResult:
 def effect(sample: Sample, options: IccOptions) -> DesignResult:
     """Design effect of each group; nan where a group has a single cluster, which only a scan lets through."""
     if sample.crossing is not None:  # what there is to say was said of each clustering
-        return crossed_design(sample.crossing.totals, icc_method=options.icc_method, confidence_level=options.confidence_level)
+        return crossed_design(
+            sample.crossing.totals, icc_method=options.icc_method, confidence_level=options.confidence_level
+        )
     result = design(sample.totals, icc_method=options.icc_method, confidence_level=options.confidence_level)
     unknown = np.isnan(np.ravel(result.icc)) & (sample.totals.n_clusters > 1)
     singletons = sample.totals.max(sample.totals.n.astype(float)) == 1
@@ -214,9 +229,13 @@ def _refuse_single(sample: Sample) -> None:
         return
     t = sample.totals
     first = sample.cluster_label(int(t.cluster[t.offsets[single[0]]]))
-    where = "" if t.n_groups == 1 and not sample.group_label(0) else (
-        f"{len(single)} of {t.n_groups} groups ({examples(map(sample.group_label, single.tolist()), between='; ')}): "
-    )  # fmt: skip
+    where = (
+        ""
+        if t.n_groups == 1 and not sample.group_label(0)
+        else (
+            f"{len(single)} of {t.n_groups} groups ({examples(map(sample.group_label, single.tolist()), between='; ')}): "
+        )
+    )
     raise ex.ClusterError(
         f"{where}all scores lie in a single cluster of {sample.cluster!r}"
         f"{f' ({first!r})' if len(single) == 1 else ''}, from which no error between clusters can be told. "

@@ -81,9 +81,12 @@ def repeated_columns(items: Items, ks: IntArray, repeated: RepeatedOptions) -> d
     out: dict[str, Any] = {name: getattr(result, name) for name in REPEATED_COLUMNS if hasattr(result, name)}
     out |= sample_counts(items, held) | _shares(items, held, variance, sample, mo)
     out |= {
-        "measure": measure, "simultaneous_low": low, "simultaneous_high": high, "n_items": result.n,
+        "measure": measure,
+        "simultaneous_low": low,
+        "simultaneous_high": high,
+        "n_items": result.n,
         "cluster": "" if sample.alone else sample.cluster,
-    }  # fmt: skip
+    }
     return {name: out[name] for name in REPEATED_COLUMNS}
 
 
@@ -93,13 +96,17 @@ def sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sampl
     shape = (names.n_groups, n_k)
     item, column = np.nonzero(held)
     scores = value[held]
-    low, high = (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
+    low, high = (
+        (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
+    )
     scores = np.clip(scores, low, high)  # but for rounding it is
     rows: dict[str, Any] = {
-        "groups": items.groups[item] * n_k + column, "n_groups": names.n_groups * n_k,
+        "groups": items.groups[item] * n_k + column,
+        "n_groups": names.n_groups * n_k,
         "weights": None if items.weights is None else items.weights[item],
-        "bounded": in_unit_interval((low, high)), "binary": bool(((scores == 0) | (scores == 1)).all()),
-    }  # fmt: skip
+        "bounded": in_unit_interval((low, high)),
+        "binary": bool(((scores == 0) | (scores == 1)).all()),
+    }
 
     def group_label(h: int) -> str:
         group = names.group_label(h // n_k)
@@ -109,14 +116,22 @@ def sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sampl
     def summed(one: Clustering, *, alone: bool = False) -> Sample:
         totals = ClusterTotals.from_rows(scores, one.coded.codes, n_clusters=one.coded.size, **rows)
         return Sample(
-            totals=dataclasses.replace(totals, shape=shape), cluster=one.name,
-            cluster_label=one.label, group_label=group_label,
-            n_missing=np.zeros(shape[0] * n_k, dtype=np.int64), n_lost=0, score_range=(low, high), sentinel=items.sentinel,
+            totals=dataclasses.replace(totals, shape=shape),
+            cluster=one.name,
+            cluster_label=one.label,
+            group_label=group_label,
+            n_missing=np.zeros(shape[0] * n_k, dtype=np.int64),
+            n_lost=0,
+            score_range=(low, high),
+            sentinel=items.sentinel,
             alone=alone,
-        )  # fmt: skip
+        )
 
     if not items.clusterings:
-        return summed(Clustering(name=names.key, coded=Codes(codes=item, size=len(items.n), label=items.label)), alone=True)
+        return summed(
+            Clustering(name=names.key, coded=Codes(codes=item, size=len(items.n), label=items.label)),
+            alone=True,
+        )
     every = [one.take(item) for one in items.clusterings]
     counted = coarsest(every, warns=True) if len(every) > 1 else [0]
     samples = [summed(every[d]) for d in counted]
@@ -129,7 +144,11 @@ def sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sampl
 
 
 def _band(
-    sample: Sample, mo: Moments, result: RateResult, options: RateOptions, posterior: Callable[[], AveragedPosterior]
+    sample: Sample,
+    mo: Moments,
+    result: RateResult,
+    options: RateOptions,
+    posterior: Callable[[], AveragedPosterior],
 ) -> tuple[FloatArray, FloatArray]:
     """Limits that hold for all k of a group at once: sup-t over the items' or clusters' influences."""
     t, (n_groups, n_k) = sample.totals, sample.totals.shape
@@ -139,22 +158,33 @@ def _band(
     n_draws, seed = check_resamples(options.n_resamples), seed_sequence(options.rng)
     outside = tail(options.confidence_level, options.alternative)
     df = (satterthwaite_df(t, mo, "cr2") if crossed is None else crossed.df("cr2")).reshape(n_groups, n_k)
-    parts: dict[tuple[int, ...], tuple[ClusterTotals, Moments]] = {(0,): (t, mo)} if crossed is None else crossed.parts
+    parts: dict[tuple[int, ...], tuple[ClusterTotals, Moments]] = (
+        {(0,): (t, mo)} if crossed is None else crossed.parts
+    )
     levels = np.array(
-        [simultaneous_outside([_block(parts, g, df[g])], 2 * outside, n_draws=n_draws, seed=seed) for g in range(n_groups)]
+        [
+            simultaneous_outside([_block(parts, g, df[g])], 2 * outside, n_draws=n_draws, seed=seed)
+            for g in range(n_groups)
+        ]
     )
     ask: dict[str, Any] = {"method": options.method, "df": options.df, "alternative": options.alternative}
     if not result.method.startswith("bootstrap"):
-        together = rate(t, given=Given(mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k)), **ask)
+        together = rate(
+            t, given=Given(mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k)), **ask
+        )
         return together.ci_low, together.ci_high
     low, high = result.ci_low.copy(), result.ci_high.copy()
     sides = 2 if options.alternative == "two-sided" else 1
     for g, level in enumerate(levels.tolist()):
         some = (g * n_k, (g + 1) * n_k)
         one = rate(
-            t.some(*some), given=Given(crossed=None if crossed is None else crossed.some(*some)),
-            confidence_level=1 - sides * level, n_resamples=n_draws, rng=seed, **ask,
-        )  # fmt: skip
+            t.some(*some),
+            given=Given(crossed=None if crossed is None else crossed.some(*some)),
+            confidence_level=1 - sides * level,
+            n_resamples=n_draws,
+            rng=seed,
+            **ask,
+        )
         low[g], high[g] = one.ci_low, one.ci_high
     least = float(levels.min(initial=1.0))
     if least * (n_draws + 1) < 1:
@@ -190,7 +220,8 @@ def sample_counts(items: Items, held: Any) -> dict[str, Any]:
     """How many items were left out for each k, and how many samples the others have."""
     n_groups, n_k = items.names.n_groups, held.shape[1]
     out: dict[str, Any] = {
-        name: np.full((n_groups, n_k), np.nan) for name in ("n_samples_min", "n_samples_median", "n_samples_max")
+        name: np.full((n_groups, n_k), np.nan)
+        for name in ("n_samples_min", "n_samples_median", "n_samples_max")
     }
     out["n_omitted"] = np.zeros((n_groups, n_k), dtype=np.int64)
     ends = items.ends
@@ -200,12 +231,16 @@ def sample_counts(items: Items, held: Any) -> dict[str, Any]:
             n = items.n[part][held[part, j]]
             out["n_omitted"][g, j] = (part.stop - part.start) - len(n)
             if len(n):
-                for name, value in zip(("min", "median", "max"), (n.min(), np.median(n), n.max()), strict=True):
+                for name, value in zip(
+                    ("min", "median", "max"), (n.min(), np.median(n), n.max()), strict=True
+                ):
                     out[f"n_samples_{name}"][g, j] = value
     return out
 
 
-def _shares(items: Items, held: Any, variance: FloatArray, sample: Sample, mo: Moments) -> dict[str, FloatArray]:
+def _shares(
+    items: Items, held: Any, variance: FloatArray, sample: Sample, mo: Moments
+) -> dict[str, FloatArray]:
     """How much of the variance of the estimate is due to which items there are, and how much to their samples."""
     t = sample.totals
     sampled, weights = np.zeros(t.shape), np.ones(len(items.n)) if items.weights is None else items.weights
@@ -217,7 +252,9 @@ def _shares(items: Items, held: Any, variance: FloatArray, sample: Sample, mo: M
         else:
             every = sample.crossing.totals.variance("cr1")
         total = every.reshape(t.shape)
-        share = np.clip(sampled / t.sum(t.m).reshape(t.shape) ** 2 / np.where(total > 0, total, np.nan), 0.0, 1.0)
+        share = np.clip(
+            sampled / t.sum(t.m).reshape(t.shape) ** 2 / np.where(total > 0, total, np.nan), 0.0, 1.0
+        )
     return {"item_share": 1 - share, "sample_share": share}
 
 
@@ -226,9 +263,13 @@ def _refuse_graded(items: Items, measure: str) -> None:
     if not odd.size:
         return
     shown = examples(f"{value:g}" for value in np.unique(odd)[:6])
-    mark = "" if items.sentinel is None else (
-        f" Where {items.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, first."
-    )  # fmt: skip
+    mark = (
+        ""
+        if items.sentinel is None
+        else (
+            f" Where {items.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, first."
+        )
+    )
     raise ScoreRangeError(
         f"{measure} counts the samples that pass, so scores in {items.names.score!r} must be 0 or 1; {odd.size} of "
         f"{items.scores.size} are neither, such as {shown}. best_of_k takes scores on any scale; or turn these into passes first, "
@@ -279,7 +320,9 @@ def _warn_few(items: Items, held: Any, ks: IntArray) -> None:
     short = np.flatnonzero(left).tolist()
     if short:
         shown = examples(short, words=lambda j: f"{left[j]} of {len(held)} at k={ks[j]}")
-        some = examples(np.flatnonzero(~held[:, short[-1]]).tolist(), words=lambda i: f"{items.words(i)} has {items.n[i]}")
+        some = examples(
+            np.flatnonzero(~held[:, short[-1]]).tolist(), words=lambda i: f"{items.words(i)} has {items.n[i]}"
+        )
         warn(
             f"Items with fewer than k samples were left out: {shown} ({some}). If they are harder or easier than others, the "
             "estimate is off, and the rows of different k are over different items.",

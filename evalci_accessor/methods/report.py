@@ -34,7 +34,7 @@ def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: W
     _check(reader, roles, options)
     tall, own = reader.tall(roles), reader.of_systems(roles)
     findings, counted = Findings(), None
-    if reader.has_items(own) and (roles.factor is None or own.sample is not None):
+    if reader.has_items(own) and (roles.factor is None or roles.sample is not None):
 
         def read() -> tuple[Items, Sampled]:
             items = tall.items(own).found
@@ -91,7 +91,9 @@ def _check(reader: Reader[Any], roles: Roles, options: ReportOptions) -> None:
             "scores without a comparison name the systems with by=."
         )
     if roles.sample is not None:
-        raise MethodError("sample= numbers the repeats of an item; name what tells the items apart with item=.")
+        raise MethodError(
+            "sample= numbers the repeats of an item; name what tells the items apart with item=."
+        )
 
 
 def _differences(reader: Reader[pd.DataFrame], roles: Roles, options: ReportOptions) -> pd.DataFrame:
@@ -104,6 +106,10 @@ def _differences(reader: Reader[pd.DataFrame], roles: Roles, options: ReportOpti
         "rng": options.rng,
     }
     if options.margin is not None:
-        return pairs.diff_ci(reader.pairs(roles), DiffOptions(margin=options.margin, claim=options.claim, **shared))
+        return pairs.diff_ci(
+            reader.pairs(roles), DiffOptions(margin=options.margin, claim=options.claim, **shared)
+        )
     test: Any = "auto" if clustered else "interval"
-    return pairs.compare(reader.pairs(roles), CompareOptions(correction=options.correction, test=test, **shared))
+    return pairs.compare(
+        reader.pairs(roles), CompareOptions(correction=options.correction, test=test, **shared)
+    )

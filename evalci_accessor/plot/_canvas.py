@@ -360,11 +360,16 @@ def _is_drawn(ax: Axes) -> bool:
 def _column(ax: Axes, note: Note, at: np.ndarray) -> list[Text]:
     """The texts of a column of the margin, not yet side by side."""
     shared: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"), "textcoords": "offset points",
-        "ha": "right", "va": "center_baseline",
-        "color": ax.xaxis.label.get_color(), "annotation_clip": False, "parse_math": False, "gid": "note",
+        "xycoords": ("axes fraction", "data"),
+        "textcoords": "offset points",
+        "ha": "right",
+        "va": "center_baseline",
+        "color": ax.xaxis.label.get_color(),
+        "annotation_clip": False,
+        "parse_math": False,
+        "gid": "note",
         "fontsize": letter(ax.yaxis),
-    }  # fmt: skip
+    }
     entries = [(0.0, note.heading), *zip(at, note.texts, strict=True)]
     return [ax.annotate(text, (1, y), xytext=(0, 0), **shared) for y, text in entries]
 

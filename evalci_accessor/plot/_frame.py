@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor.exceptions import AmbiguousNameError, ColumnNotFoundError, MethodError, ScoreTypeError, examples, plain
+from evalci_accessor.exceptions import (
+    AmbiguousNameError,
+    ColumnNotFoundError,
+    MethodError,
+    ScoreTypeError,
+    examples,
+    plain,
+)
 from evalci_accessor.options import Labels
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._canvas import Note

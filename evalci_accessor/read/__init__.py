@@ -14,7 +14,9 @@ from evalci_accessor.stats.validate import IntArray
 
 Answer = TypeVar("Answer")
 Found = TypeVar("Found")
-Axes = dict[str, dict[str, Any]]  # by name of an axis the labels along it, by name of their column or coordinate
+Axes = dict[
+    str, dict[str, Any]
+]  # by name of an axis the labels along it, by name of their column or coordinate
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,7 +55,12 @@ class Writer(abc.ABC, Generic[Answer]):
 
     @abc.abstractmethod
     def __call__(
-        self, columns: dict[str, Any], axes: Axes | None = None, order: Order | None = None, *, single: bool = False
+        self,
+        columns: dict[str, Any],
+        axes: Axes | None = None,
+        order: Order | None = None,
+        *,
+        single: bool = False,
     ) -> Answer:
         """The answer.
 

@@ -98,13 +98,14 @@ def ids_of(array: xr.DataArray) -> Any:
     """Ids in one dimension, through the index where there is one, since that keeps categories and extension types."""
     if array.ndim == 1 and array.dims[0] == array.name and array.name in array.indexes:
         index = array.indexes[array.name]
-        return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index  # of which an id is a tuple
+        return (
+            index.to_flat_index() if isinstance(index, pd.MultiIndex) else index
+        )  # of which an id is a tuple
     data = array.variable.data
     if isinstance(data, np.ndarray) or hasattr(data, "compute"):
         return _loaded(array.variable).ravel()
     inner = getattr(data, "array", data)  # an extension array in xarray's wrapper
     return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
-
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -251,15 +252,27 @@ class Cells(Scores):
         for start in range(0, n_groups, step):
             block = values[start : start + step].reshape(-1, repeats)
             # A short axis is summed faster by einsum than by sum.
-            passes = block[:, 0] if repeats == 1 else np.einsum("ij->i", block, dtype=np.float64, casting="unsafe")
-            count = np.bincount(keys[: len(passes)], weights=passes, minlength=(len(passes) // n_items) * size)
+            passes = (
+                block[:, 0] if repeats == 1 else np.einsum("ij->i", block, dtype=np.float64, casting="unsafe")
+            )
+            count = np.bincount(
+                keys[: len(passes)], weights=passes, minlength=(len(passes) // n_items) * size
+            )
             sums[start : start + step] = count.reshape(-1, size)[:, held]
         whole = np.tile(sizes[held], n_groups)
         m, s = whole.astype(np.float64), sums.ravel()
         return ClusterTotals(
-            shape=self.shape, offsets=np.arange(n_groups + 1) * len(held), cluster=np.tile(held, n_groups), n=whole,
-            m=m, s=s, ss=s, q=m, bounded=True, weighted=False,
-        )  # fmt: skip
+            shape=self.shape,
+            offsets=np.arange(n_groups + 1) * len(held),
+            cluster=np.tile(held, n_groups),
+            n=whole,
+            m=m,
+            s=s,
+            ss=s,
+            q=m,
+            bounded=True,
+            weighted=False,
+        )
 
     def _uneven_totals(self, codes: IntArray, size: int) -> ClusterTotals:
         """Totals in general, by blocks of cells of the answer."""
@@ -267,7 +280,10 @@ class Cells(Scores):
         step = max(_BLOCK // max(n_cells, 1), 1)
         everywhere = np.broadcast_to(codes, self.values.shape)
         starts = range(0, max(n_groups, 1), step)
-        parts = [self._block(slice(start, start + step), everywhere[start : start + step], size) for start in starts]
+        parts = [
+            self._block(slice(start, start + step), everywhere[start : start + step], size)
+            for start in starts
+        ]
         return ClusterTotals.concat(parts, self.shape)
 
     def _block(self, rows: slice, codes: IntArray, size: int) -> ClusterTotals:
@@ -330,10 +346,14 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
     weight: np.ndarray | None = None
     if weights is not None:
         spread = np.ascontiguousarray(spread_over(weights.array, sizes, weights.name, "weights")).ravel()
-        weight = checked_weights(weights_to_float(spread, weights.name), weights.name, where).reshape(values.shape)
+        weight = checked_weights(weights_to_float(spread, weights.name), weights.name, where).reshape(
+            values.shape
+        )
         totals = np.where(n_cells > 0, weight.sum(axis=1), np.nan)
         refuse_weightless(totals, lambda h: describe(array, kept, tuple(sizes[d] for d in kept), h))
-    absent = None if weight is None else (weight == 0).ravel()  # as if the cell were not there, whatever its score
+    absent = (
+        None if weight is None else (weight == 0).ravel()
+    )  # as if the cell were not there, whatever its score
     # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
     floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
     keep, missing = screen(floats, absent, score.name, nan_policy, where)
@@ -394,10 +414,18 @@ class CubeWriter(Writer[xr.Dataset]):
             )
 
     def __call__(
-        self, columns: dict[str, Any], axes: Axes | None = None, order: Order | None = None, *, single: bool = False
+        self,
+        columns: dict[str, Any],
+        axes: Axes | None = None,
+        order: Order | None = None,
+        *,
+        single: bool = False,
     ) -> xr.Dataset:
         """Variables over the kept dims and the axes."""
-        coords = {dim: {name: np.asarray(labels) for name, labels in one.items()} for dim, one in (axes or {}).items()}
+        coords = {
+            dim: {name: np.asarray(labels) for name, labels in one.items()}
+            for dim, one in (axes or {}).items()
+        }
         sizes = [len(next(iter(one.values()))) for one in coords.values()]
         size = _product([*self.shape, *sizes])
         labelled = {name for one in coords.values() for name in one}
@@ -412,8 +440,12 @@ class CubeWriter(Writer[xr.Dataset]):
             return (*self.kept, *coords), value.reshape((*self.shape, *sizes))
 
         answer = self.score.coords.to_dataset()[self._coords]
-        answer = answer.assign_coords({name: (dim, labels) for dim, one in coords.items() for name, labels in one.items()})
-        answer = answer.assign({name: variable(value) for name, value in columns.items() if name not in labelled})
+        answer = answer.assign_coords(
+            {name: (dim, labels) for dim, one in coords.items() for name, labels in one.items()}
+        )
+        answer = answer.assign(
+            {name: variable(value) for name, value in columns.items() if name not in labelled}
+        )
         if order is not None:
             answer = answer.isel({next(iter(coords)): order.along})
         return answer.isel({next(iter(coords)): 0}) if single else answer
@@ -430,7 +462,9 @@ class CubeReader(Reader[Any]):
     def __init__(self, data: Cube, keys: dict[Hashable, Named] | None = None) -> None:
         self.data, self.keys = data, keys
 
-    def _write(self, score: xr.DataArray, kept: DimNames, systems: Any = None, factor: str = "") -> Writer[Any]:
+    def _write(
+        self, score: xr.DataArray, kept: DimNames, systems: Any = None, factor: str = ""
+    ) -> Writer[Any]:
         write = CubeWriter(score=score, kept=kept, systems=systems, factor=factor)
         if self.keys is None:
             return write
@@ -513,19 +547,25 @@ class CubeReader(Reader[Any]):
         counts = slice(None) if cells.keep is None else cells.keep.any(axis=0)
         one_row = cells.values[0].astype(np.float64)[counts] if len(cells.values) == 1 else None
         sizes = cells.sizes(cells.reduced)
-        ids = {name: spread_over(array, sizes, name, "cluster").ravel()[counts] for name, array in arrays.items()}
+        ids = {
+            name: spread_over(array, sizes, name, "cluster").ravel()[counts] for name, array in arrays.items()
+        }
         kept = usable(ids, one_row)
         return [Named(array, name) for name, array in arrays.items() if name in kept]
 
     def items(self, roles: Roles) -> Read[Items, Any]:
         """Items with their samples."""
         parts = item_parts(self.data, roles)
-        cells = read_cells(parts.score, (*parts.items, *parts.repeats), None, "omit")  # gather() says what is missing
+        cells = read_cells(
+            parts.score, (*parts.items, *parts.repeats), None, "omit"
+        )  # gather() says what is missing
         n_groups, n_cells = cells.values.shape
         sizes = cells.sizes((*cells.kept, *cells.reduced))
 
         def coded(one: Named, *, lookalikes: bool = False) -> Codes:
-            return self._over_cells(cells, one, encode_ids(ids_of(one.array), one.name, lookalikes=lookalikes))
+            return self._over_cells(
+                cells, one, encode_ids(ids_of(one.array), one.name, lookalikes=lookalikes)
+            )
 
         ids = item_key(
             [coded(one, lookalikes=True) for one in parts.item],
@@ -552,7 +592,9 @@ class CubeReader(Reader[Any]):
             items=np.tile(ids.codes, n_groups),
             n_items=ids.size,
             clusterings=[flat(one) for one in parts.clusters],
-            samples=None if numbers is None else dataclasses.replace(numbers, codes=np.tile(numbers.codes, n_groups)),
+            samples=None
+            if numbers is None
+            else dataclasses.replace(numbers, codes=np.tile(numbers.codes, n_groups)),
             weights=weights,
             where=lambda i: describe(cells.score, tuple(sizes), tuple(sizes.values()), i),
             others=lambda: self._settings(cells, taken),
@@ -660,7 +702,9 @@ class CubeReader(Reader[Any]):
         parts = pair_parts(self.data, roles, averages=True) if paired else item_parts(self.data, roles)
         item = [one.array for one in parts.item]
         sample = roles.sample or list(parts.repeats) or None
-        return dataclasses.replace(roles, by=None, dim=(*parts.items, *parts.repeats), item=item, sample=sample)
+        return dataclasses.replace(
+            roles, by=None, dim=(*parts.items, *parts.repeats), item=item, sample=sample
+        )
 
     def name(self, spec: Any, role: str) -> str:
         """What the variable or coordinate is called."""
@@ -806,9 +850,14 @@ def _dense(block: Block, items: IntArray, clusters: list[Clustering], weights: N
 
 
 def _rows(
-    parts: Parts, cells: Cells, block: Block, systems: IntArray, items: Codes, clusters: list[Clustering],
+    parts: Parts,
+    cells: Cells,
+    block: Block,
+    systems: IntArray,
+    items: Codes,
+    clusters: list[Clustering],
     weights: Named | None,
-) -> Rows:  # fmt: skip
+) -> Rows:
     """One row a cell: for items that occur twice, which are then refused unless only one of the two has a score."""
     shape = block.means.shape
     group, label, item = (axis.ravel() for axis in np.indices(shape))
@@ -843,12 +892,16 @@ def _item_weights(parts: Parts, array: xr.DataArray, systems: IntArray, items: C
     if parts.systems in given.dims:
         given = given.isel({parts.systems: systems})
     own = (*parts.kept, *parts.items)
-    others = tuple(d for d in (parts.systems, *parts.repeats) if d in given.dims)  # along which they must not vary
+    others = tuple(
+        d for d in (parts.systems, *parts.repeats) if d in given.dims
+    )  # along which they must not vary
     shape, inner = tuple(array.sizes[d] for d in own), tuple(array.sizes[d] for d in others)
     sizes = dict(zip((*own, *others), (*shape, *inner), strict=True))
     raw = weights_to_float(np.ascontiguousarray(spread_over(given, sizes, name, "weights")).ravel(), name)
     checked = checked_weights(raw, name, lambda i: describe(array, tuple(sizes), (*shape, *inner), i))
-    n_items, n_inner = (int(np.prod([array.sizes[d] for d in dims], dtype=np.int64)) for dims in (parts.items, others))
+    n_items, n_inner = (
+        int(np.prod([array.sizes[d] for d in dims], dtype=np.int64)) for dims in (parts.items, others)
+    )
     if not len(raw):
         return Named(xr.DataArray(np.zeros(shape), dims=own), name)
     table, found = checked.reshape(-1, n_inner), raw.reshape(-1, n_inner)
@@ -863,9 +916,12 @@ def _item_weights(parts: Parts, array: xr.DataArray, systems: IntArray, items: C
         return f"{item!r}{f' in {group(k // n_items)}' if parts.kept else ''}"
 
     refuse_unequal(
-        np.flatnonzero(unequal(table.min(axis=1), table.max(axis=1))), label, lambda k: found[k],
-        ", ".join(one.name for one in parts.item), name,
-    )  # fmt: skip
+        np.flatnonzero(unequal(table.min(axis=1), table.max(axis=1))),
+        label,
+        lambda k: found[k],
+        ", ".join(one.name for one in parts.item),
+        name,
+    )
     if parts.kept:
         refuse_weightless(table.max(axis=1).reshape(-1, n_items).sum(axis=1), group)
     return Named(xr.DataArray(weights.reshape(shape), dims=own), name)

@@ -9,9 +9,22 @@ from typing import Any, TypeAlias
 import numpy as np
 import xarray as xr
 
-from evalci_accessor.exceptions import AlignmentError, ColumnNotFoundError, DimensionError, MethodError, examples
+from evalci_accessor.exceptions import (
+    AlignmentError,
+    ColumnNotFoundError,
+    DimensionError,
+    MethodError,
+    examples,
+)
 from evalci_accessor.options import Dims, Roles
-from evalci_accessor.read.names import check_clusterings, did_you_mean, is_hashable, refuse_ids, refuse_two_parts, several
+from evalci_accessor.read.names import (
+    check_clusterings,
+    did_you_mean,
+    is_hashable,
+    refuse_ids,
+    refuse_two_parts,
+    several,
+)
 
 Cube: TypeAlias = xr.DataArray | xr.Dataset
 DimNames: TypeAlias = tuple[Hashable, ...]
@@ -67,11 +80,15 @@ def clusterings_of(data: Cube, cluster: Any, score: Any) -> list[Named]:
     if cluster is None:
         return []
     specs = several(cluster)
-    refuse_ids(specs, "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item').")
+    refuse_ids(
+        specs, "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item')."
+    )
     found = [find(data, spec, "cluster") for spec in specs]
     score = None if isinstance(data, xr.DataArray) else score
     names = check_clusterings(specs, score, [one.name for one in found])
-    return [one if one.name == name else Named(one.array, name) for one, name in zip(found, names, strict=True)]
+    return [
+        one if one.name == name else Named(one.array, name) for one, name in zip(found, names, strict=True)
+    ]
 
 
 def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:
@@ -145,7 +162,9 @@ def given_dims(data: Cube, array: xr.DataArray, roles: Roles, without: DimNames 
     return tuple(wanted)
 
 
-def reduced_dims(data: Cube, array: xr.DataArray, roles: Roles, default: Iterable[Hashable] | None) -> DimNames:
+def reduced_dims(
+    data: Cube, array: xr.DataArray, roles: Roles, default: Iterable[Hashable] | None
+) -> DimNames:
     """Dims to reduce, in the score's order; ``default`` where the caller named none."""
     given = given_dims(data, array, roles)
     if given is None and default is None:

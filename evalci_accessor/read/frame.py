@@ -98,7 +98,9 @@ def columns_of(data: Frame) -> pd.Index:
 def find(data: Frame, spec: Any, role: str) -> Column:
     """Values of what ``spec`` names; ``role`` is the argument's name, for messages and for unnamed arrays."""
     if isinstance(spec, pd.MultiIndex):
-        raise AlignmentError(f"`{role}` is an index of {spec.nlevels} levels; pass one of them, as .get_level_values(0).")
+        raise AlignmentError(
+            f"`{role}` is an index of {spec.nlevels} levels; pass one of them, as .get_level_values(0)."
+        )
     if isinstance(spec, np.ma.MaskedArray):
         raise AlignmentError(
             f"`{role}` is a masked array, whose mask would be lost; pass .filled(...) with what stands for it."
@@ -107,7 +109,9 @@ def find(data: Frame, spec: Any, role: str) -> Column:
         return Column(_aligned(data, spec, role), role if spec.name is None else spec.name)
     if isinstance(spec, (np.ndarray, pd.Index, ExtensionArray)):
         if getattr(spec, "ndim", 1) != 1:
-            raise AlignmentError(f"`{role}` is an array with {spec.ndim} dimensions; it must have one, with an entry a row.")
+            raise AlignmentError(
+                f"`{role}` is an array with {spec.ndim} dimensions; it must have one, with an entry a row."
+            )
         if len(spec) != len(data):
             raise AlignmentError(
                 f"`{role}` is an array of {len(spec)} entries for {len(data)} rows. An array goes by position and must have "
@@ -117,7 +121,12 @@ def find(data: Frame, spec: Any, role: str) -> Column:
         return Column(spec, role if name is None else name)
     if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
         way = "Turn a list of ids into an array with numpy.asarray(...)."
-        if role == "score" and isinstance(spec, list) and len(spec) > 1 and pd.Index(spec).isin(columns_of(data)).all():
+        if (
+            role == "score"
+            and isinstance(spec, list)
+            and len(spec) > 1
+            and pd.Index(spec).isin(columns_of(data)).all()
+        ):
             way = (
                 "Scores in several columns, as of repeated samples, go into one first: "
                 f"df.melt(id_vars=[...], value_vars={spec!r}, var_name='sample', value_name='score'), with sample='sample'."
@@ -160,10 +169,14 @@ def _by_name(data: Frame, name: Hashable, role: str) -> Any:
         place = columns.get_loc(name)
         if not isinstance(place, int):
             count = int(np.sum(columns == name))
-            raise AmbiguousNameError(f"{role}={name!r} names {count} columns; column names must be unique to be picked by.")
+            raise AmbiguousNameError(
+                f"{role}={name!r} names {count} columns; column names must be unique to be picked by."
+            )
         return data[name]  # type: ignore[call-overload]
     if in_levels > 1:
-        raise AmbiguousNameError(f"{role}={name!r} names {in_levels} index levels; level names must be unique.")
+        raise AmbiguousNameError(
+            f"{role}={name!r} names {in_levels} index levels; level names must be unique."
+        )
     if in_levels:
         return data.index.get_level_values(name)  # type: ignore[arg-type]
     raise ColumnNotFoundError(_not_found(data, name, role, levels))
@@ -175,12 +188,21 @@ def _not_found(data: Frame, name: Hashable, role: str, levels: list[Any]) -> str
     hint = did_you_mean(name, available, role)
     if role in ("score", "weights") and isinstance(data, pd.DataFrame):
         numeric = [
-            c for c, dtype in zip(columns, data.dtypes, strict=True)
+            c
+            for c, dtype in zip(columns, data.dtypes, strict=True)
             if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
-        ]  # fmt: skip
-        fits = f"Columns that could be it: {examples(map(repr, numeric))}." if numeric else "No column is numeric."
+        ]
+        fits = (
+            f"Columns that could be it: {examples(map(repr, numeric))}."
+            if numeric
+            else "No column is numeric."
+        )
     else:
-        fits = f"Available: {examples(map(repr, available), 20)}." if available else "There are no columns or named levels."
+        fits = (
+            f"Available: {examples(map(repr, available), 20)}."
+            if available
+            else "There are no columns or named levels."
+        )
     return f"{role}={name!r} is neither a column nor an index level.{hint} {fits} Pass {role}=<name>."
 
 
@@ -334,7 +356,9 @@ class FrameScores(Scores):
             alone = Codes(codes=np.zeros(len(self.scores), dtype=np.int64), size=1, label=lambda code: code)
             return dataclasses.replace(self.summed(Clustering(name="", coded=alone)), cluster=None)
         codes, size = clustering.coded.codes, clustering.coded.size
-        totals = ClusterTotals.from_rows(self.counted(self.scores), self.counted(codes), n_clusters=size, **self._parts)
+        totals = ClusterTotals.from_rows(
+            self.counted(self.scores), self.counted(codes), n_clusters=size, **self._parts
+        )
         n_missing, n_lost = np.zeros(self.keys.n_groups, dtype=np.int64), 0
         if self.missing is not None:
             n_missing = np.bincount(self.keys.codes[self.missing], minlength=self.keys.n_groups)
@@ -406,7 +430,10 @@ class FrameReader(Reader[pd.DataFrame]):
         refuse_ids(specs, "For ids by position pass an array, as numpy.asarray(ids).")
         columns = [find(self.data, spec, "cluster") for spec in specs]
         names = check_clusterings(specs, roles.score, [column.name for column in columns])
-        return [one if one.name == name else Column(one.values, name) for one, name in zip(columns, names, strict=True)]
+        return [
+            one if one.name == name else Column(one.values, name)
+            for one, name in zip(columns, names, strict=True)
+        ]
 
     def _scores(self, roles: Roles) -> FrameScores:
         """Find and check scores, groups and weights."""
@@ -507,7 +534,8 @@ class FrameReader(Reader[pd.DataFrame]):
         return {
             "scores": to_float(_take(score.values, at), score.name),
             "clusterings": [
-                Clustering(name=one.name, coded=encode(_take(one.values, at), one.name)) for one in parts["cluster"]
+                Clustering(name=one.name, coded=encode(_take(one.values, at), one.name))
+                for one in parts["cluster"]
             ],
             "samples": join_key(samples) if samples else None,
             "weights": _take(weights[0], at) if weights else None,
@@ -529,7 +557,9 @@ class FrameReader(Reader[pd.DataFrame]):
             factor=called["factor"][0] if called["factor"] else "",
         )
 
-    def pairs(self, roles: Roles, *, averages: bool = True, samples: bool = False) -> Read[Matched, pd.DataFrame]:
+    def pairs(
+        self, roles: Roles, *, averages: bool = True, samples: bool = False
+    ) -> Read[Matched, pd.DataFrame]:
         """Leave out the systems that no pair names, and match the items of the others."""
         roles = self._own(roles)
         if isinstance(roles.factor, list):
@@ -617,7 +647,9 @@ class FrameReader(Reader[pd.DataFrame]):
         """Scores and clusters in the order of the frame: of two systems, and of all."""
         names = [one.name for one in matched.clusterings]
         clusters = [
-            encode(one.values, one.name, lookalikes=False).codes for one in parts["cluster"] if one.name in names
+            encode(one.values, one.name, lookalikes=False).codes
+            for one in parts["cluster"]
+            if one.name in names
         ]
         scores = to_float(parts["score"][0].values, parts["score"][0].name)
         whole = ~np.isnan(scores)
@@ -629,7 +661,9 @@ class FrameReader(Reader[pd.DataFrame]):
         roles = self._own(roles)
         if not listed(self.data, roles.item):
             given = "is missing" if roles.item is None else "names nothing"
-            raise MethodError(f"item= {given}: the column that tells the items apart, of whose samples each has a row.")
+            raise MethodError(
+                f"item= {given}: the column that tells the items apart, of whose samples each has a row."
+            )
         parts = self._parts(roles)
         keys = self._keys(roles)
         ids = self._item_key(parts, None, lookalikes=True)
@@ -662,7 +696,7 @@ class FrameReader(Reader[pd.DataFrame]):
             column = find(self.data, factor, "factor")
             values = getattr(column.values, "array", column.values)
             factor = pd.Series(values, index=self.data.index, name=column.label)
-        return dataclasses.replace(roles, by=[*listed(self.data, roles.by), factor])
+        return dataclasses.replace(roles, factor=None, by=[*listed(self.data, roles.by), factor])
 
     def name(self, spec: Any, role: str) -> str:
         """The label of the column."""

@@ -22,7 +22,20 @@ from evalci_accessor.exceptions import (
 from evalci_accessor.stats.validate import IntArray
 
 _FLOAT_EXACT = 2**53
-_REPEATS = {"sample", "epoch", "trial", "run", "seed", "repeat", "replicate", "variant", "attempt", "try", "draw", "rep"}
+_REPEATS = {
+    "sample",
+    "epoch",
+    "trial",
+    "run",
+    "seed",
+    "repeat",
+    "replicate",
+    "variant",
+    "attempt",
+    "try",
+    "draw",
+    "rep",
+}
 _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 
@@ -264,5 +277,3 @@ def join_key(coded: list[Codes]) -> Codes:
         return tuple(plain(part.label(int(part.codes[first[code]]))) for part in coded)
 
     return Codes(codes=np.where(lacking, -1, codes).astype(np.int64), size=len(present), label=label)
-
-

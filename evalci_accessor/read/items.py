@@ -110,7 +110,11 @@ class _Keys:
 
     def of(self, rows: Rows) -> IntArray:
         """The key of each row."""
-        return rows.groups * self.size + rows.items + (0 if self.outer is None else self.outer.codes * self.n_ids)
+        return (
+            rows.groups * self.size
+            + rows.items
+            + (0 if self.outer is None else self.outer.codes * self.n_ids)
+        )
 
     def label(self, key: int) -> Any:
         """The id of a key."""

@@ -180,7 +180,9 @@ def match(rows: Rows, pairing: Pairing, nan_policy: NanPolicy) -> Matched:
     check_option(pairing.unmatched, Unmatched, "unmatched")
     names, m = pairing.names, len(pairing.systems)
     weights = None if rows.weights is None else _item_weights(rows, names)
-    absent = None if rows.weights is None else rows.weights == 0  # as if the rows were not there, whatever they hold
+    absent = (
+        None if rows.weights is None else rows.weights == 0
+    )  # as if the rows were not there, whatever they hold
     keep, missing = screen(rows.scores, absent, names.score, nan_policy, rows.where)
     kept = rows.take(keep)
     why = "Without it a score has no partner."
@@ -195,7 +197,9 @@ def match(rows: Rows, pairing: Pairing, nan_policy: NanPolicy) -> Matched:
     if missing is not None:
         gone = rows.take(missing)
         lost = _places(gone, present, m)
-        n_missing = np.bincount(gone.groups * m + gone.systems, minlength=n_missing.size).reshape(n_missing.shape)
+        n_missing = np.bincount(gone.groups * m + gone.systems, minlength=n_missing.size).reshape(
+            n_missing.shape
+        )
     grid = Grid(
         means=means.reshape(-1, m),
         lost=lost,
@@ -234,7 +238,9 @@ def _item_weights(rows: Rows, names: Names) -> Callable[[IntArray], FloatArray]:
 def _samples(kept: Rows, cell: IntArray, counts: IntArray, means: FloatArray, m: int) -> Samples:
     """How the scores behind each mean vary."""
     if kept.held is None:
-        squares = np.bincount(cell, (kept.scores - means[cell]) ** 2, len(counts)).astype(np.float64, copy=False)
+        squares = np.bincount(cell, (kept.scores - means[cell]) ** 2, len(counts)).astype(
+            np.float64, copy=False
+        )
         binary = bool(((kept.scores == 0) | (kept.scores == 1)).all())
         return Samples.of(counts.reshape(-1, m), squares.reshape(-1, m), binary=binary)
     inside, variances = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), np.nan)
@@ -293,7 +299,9 @@ def _crossed(clusterings: list[Clustering]) -> tuple[list[Clustering], dict[Subs
     for size in range(1, len(counts) + 1):
         for some in itertools.combinations(range(len(counts)), size):
             codes = [counts[d].coded.codes for d in some]
-            subsets[some] = codes[0] if size == 1 else np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1)
+            subsets[some] = (
+                codes[0] if size == 1 else np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1)
+            )
     return counts, subsets
 
 
@@ -382,7 +390,9 @@ def _way_out(kept: Rows, slot: IntArray, cell: IntArray, key: IntArray, pairing:
     clusters = [one.name for one in kept.clusterings]
     if clusters and _completes(slot, cell, key, _joint([one.coded for one in kept.clusterings])):
         several = len(clusters) > 1
-        apart = f"cluster{'s' * several} {' and '.join(map(repr, clusters))} tell{'s' * (not several)} them apart"
+        apart = (
+            f"cluster{'s' * several} {' and '.join(map(repr, clusters))} tell{'s' * (not several)} them apart"
+        )
         return f"The {apart}. {_longer(clusters, names)}"
     for name, ids in kept.others():
         if name not in {*names.item, *names.samples} and _completes(slot, cell, key, ids.codes):

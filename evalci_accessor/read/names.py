@@ -42,9 +42,14 @@ def check_clusterings(specs: Sequence[Any], score: Any, found: Sequence[str]) ->
     if twice is not None:
         raise MethodError(f"cluster= names {twice!r} twice; name each clustering once.")
     if isinstance(score, str) and score in [spec for spec in specs if isinstance(spec, str)]:
-        raise MethodError(f"cluster={score!r} is the score itself; name what the items share, such as a document's id.")
+        raise MethodError(
+            f"cluster={score!r} is the score itself; name what the items share, such as a document's id."
+        )
     # Arrays without a name, or with the same, are told apart by number.
-    return [name if found.count(name) == 1 else f"{name} {found[: k + 1].count(name)}" for k, name in enumerate(found)]
+    return [
+        name if found.count(name) == 1 else f"{name} {found[: k + 1].count(name)}"
+        for k, name in enumerate(found)
+    ]
 
 
 def refuse_ids(specs: Sequence[object], way_out: str) -> None:
@@ -76,9 +81,13 @@ def refuse_two_parts(parts: dict[str, list[Any]]) -> None:
     """Refuse a name that plays two parts which exclude each other. Arrays have no name; the caller knows them apart."""
     for one, other in _EXCLUSIVE:
         named = [name for name in parts.get(one, []) if isinstance(name, (str, int))]
-        both = [name for name in named if name in [n for n in parts.get(other, []) if isinstance(n, (str, int))]]
+        both = [
+            name for name in named if name in [n for n in parts.get(other, []) if isinstance(n, (str, int))]
+        ]
         if both:
-            raise MethodError(f"{both[0]!r} is given both as {other} and as {one}. {_PARTS[one]} {_PARTS[other]}")
+            raise MethodError(
+                f"{both[0]!r} is given both as {other} and as {one}. {_PARTS[one]} {_PARTS[other]}"
+            )
 
 
 def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any) -> IntArray:
@@ -102,7 +111,9 @@ def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any) -> 
 
 
 def _listed_pairs(systems: list[Any], factor: str, pairs: Any) -> IntArray:
-    form = f"pairs must be a list of two levels of {factor!r} each, as pairs=[({systems[0]!r}, {systems[1]!r})]"
+    form = (
+        f"pairs must be a list of two levels of {factor!r} each, as pairs=[({systems[0]!r}, {systems[1]!r})]"
+    )
     if isinstance(pairs, (str, bytes, dict, set)) or not isinstance(pairs, Iterable):
         raise MethodError(f"{form}; got {pairs!r}.")
     chosen: list[tuple[int, int]] = []

@@ -54,7 +54,9 @@ def ids_or_settings(values: Any, name: str) -> Codes | None:
     with contextlib.suppress(EvalCIError, TypeError, ValueError, NotImplementedError):
         first = pd.Series(values[:_LOOKED_AT]).nunique()
         measured = pd.api.types.is_float_dtype(values.dtype) and first > _SETTINGS
-        if not measured and (len(values) <= _LOOKED_AT or 2 * first <= _LOOKED_AT):  # texts of answers are long to hash
+        if not measured and (
+            len(values) <= _LOOKED_AT or 2 * first <= _LOOKED_AT
+        ):  # texts of answers are long to hash
             return encode_ids(values, name)
     return None
 
@@ -197,7 +199,9 @@ def _divided(name: str, ids: Codes, slot: IntArray, *, numbered: bool) -> Divide
         if numbered or not even or size > _NAMED or is_repeat(name) or not _are_names(labels):
             return None
     else:
-        alike = np.mean(((least == most) & (least > 1) & (values > 1))[several])  # items divided into equal parts
+        alike = np.mean(
+            ((least == most) & (least > 1) & (values > 1))[several]
+        )  # items divided into equal parts
         if alike < (1 if several.sum() < _FEW else _MOST) and not (even and several.sum() >= _FEW):
             return None
     return Divided(name=name, size=size, shown=" and ".join(map(repr, labels[:2])), once=once, ids=value)

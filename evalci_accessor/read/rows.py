@@ -182,7 +182,9 @@ class Rows:
         refuse_missing_clusters(self.clusterings, names.entries, self.where)
 
 
-def refuse_missing_clusters(clusterings: Sequence[Clustering], entries: str, where: Callable[[int], str]) -> None:
+def refuse_missing_clusters(
+    clusterings: Sequence[Clustering], entries: str, where: Callable[[int], str]
+) -> None:
     """Refuse rows or cells without a cluster id."""
     for one in clusterings:
         at, n = np.flatnonzero(one.coded.codes < 0).tolist(), len(one.coded.codes)

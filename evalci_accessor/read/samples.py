@@ -117,8 +117,12 @@ class Scores(abc.ABC):
         """Totals by one clustering, or by several that cross, without those that lie within another."""
         counts = ordered(clusterings)
         if len(counts) > 1:
-            kept = [Clustering(name=one.name, coded=dataclasses.replace(one.coded, codes=self.counted(one.coded.codes)))
-                    for one in counts]  # fmt: skip
+            kept = [
+                Clustering(
+                    name=one.name, coded=dataclasses.replace(one.coded, codes=self.counted(one.coded.codes))
+                )
+                for one in counts
+            ]
             counts = [counts[k] for k in coarsest(kept, warns=warns)]
         samples = [self.summed(one) for one in counts]
         sample = samples[0]
@@ -126,7 +130,6 @@ class Scores(abc.ABC):
             refuse_many([one.name for one in counts])
             sample = cross(samples, self.crossed(counts, [one.totals for one in samples]))
         return dataclasses.replace(sample, rows=lambda h: self.rows(counts, h))
-
 
     def together(self, clusterings: list[Clustering]) -> list[Sample]:
         """The one sample of all the clusterings, if several of them cross, and no more than can be."""
@@ -175,7 +178,9 @@ def coarsest(clusterings: Sequence[Clustering], *, warns: bool) -> list[int]:
         for b in counted:
             if b != a and _within(clusterings[a], clusterings[b], sizes[a]):
                 if warns:
-                    _warn_nested(clusterings[a].name, clusterings[b].name, sizes[a], same=sizes[a] == sizes[b])
+                    _warn_nested(
+                        clusterings[a].name, clusterings[b].name, sizes[a], same=sizes[a] == sizes[b]
+                    )
                 counted = [k for k in counted if k != a]
                 break
     return counted

@@ -15,7 +15,10 @@ from evalci_accessor.options import NanPolicy
 from evalci_accessor.read.ids import bare
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option, scaled
 
-_NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {"scores": ScoreTypeError, "weights": WeightError}
+_NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {
+    "scores": ScoreTypeError,
+    "weights": WeightError,
+}
 _KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}
 _WORTHS: tuple[dict[str, float], ...] = (
     {"true": 1, "false": 0},
@@ -84,9 +87,7 @@ def _way_out(name: str, texts: set[str]) -> str:
     if numeric.all():
         return f"They look like numbers: pd.to_numeric(df[{name!r}])."
     if numeric.any():
-        return (
-            f"Correct the text, or make it missing: pd.to_numeric(df[{name!r}], errors='coerce'), then choose a nan_policy."
-        )
+        return f"Correct the text, or make it missing: pd.to_numeric(df[{name!r}], errors='coerce'), then choose a nan_policy."
     return f"Map every label, as with df[{name!r}].map({_mapping(texts)}); labels that the map leaves out become missing."
 
 
@@ -173,7 +174,11 @@ def weights_to_float(values: Any, name: str) -> FloatArray:
 
 def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:
     """Weights brought to a largest one between 1 and 2; refused if missing, infinite, negative, or all zero."""
-    for bad, what in ((np.isnan(weights), "missing"), (np.isinf(weights), "infinite"), (weights < 0, "negative")):
+    for bad, what in (
+        (np.isnan(weights), "missing"),
+        (np.isinf(weights), "infinite"),
+        (weights < 0, "negative"),
+    ):
         if bad.any():
             at = np.flatnonzero(bad)
             raise WeightError(
@@ -187,7 +192,9 @@ def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:
     return scaled(weights)
 
 
-_EQUAL = 1 - 1e-9  # ratio above which weights differ by rounding only, as after a division by sums in another order
+_EQUAL = (
+    1 - 1e-9
+)  # ratio above which weights differ by rounding only, as after a division by sums in another order
 
 
 def one_weight(weights: FloatArray, slot: IntArray, n_slots: int) -> tuple[FloatArray, BoolArray]:
@@ -207,7 +214,12 @@ _WAY = "To weigh samples or systems, average them into one score an item first."
 
 
 def refuse_unequal(
-    bad: IntArray, label: Callable[[int], str], found: Callable[[int], FloatArray], key: str, name: str, way: str = _WAY
+    bad: IntArray,
+    label: Callable[[int], str],
+    found: Callable[[int], FloatArray],
+    key: str,
+    name: str,
+    way: str = _WAY,
 ) -> None:
     """Items with several weights; ``label`` and ``found`` give words for one of ``bad``, and its weights."""
     if not len(bad):
@@ -230,5 +242,3 @@ def refuse_weightless(totals: FloatArray, label: Callable[[int], str]) -> None:
     if bad:
         shown = examples(bad, between="; ", words=label)
         raise WeightError(f"All weights of {len(bad)} group(s) are 0: {shown}. Leave them out first.")
-
-

@@ -56,14 +56,21 @@ class FrameWriter(Writer[pd.DataFrame]):
         return self.systems.iloc[places]
 
     def __call__(
-        self, columns: dict[str, Any], axes: Axes | None = None, order: Order | None = None, *, single: bool = False
+        self,
+        columns: dict[str, Any],
+        axes: Axes | None = None,
+        order: Order | None = None,
+        *,
+        single: bool = False,
     ) -> pd.DataFrame:
         """Keys, labels of the axes, and columns side by side."""
         coords = list((axes or {}).values())
         sizes = [len(next(iter(one.values()))) for one in coords]
         shape = (self.n_groups, *sizes)
         size = int(np.prod(shape, dtype=np.int64))
-        places = np.unravel_index(np.arange(size), shape) if size else [np.zeros(0, dtype=np.int64)] * len(shape)
+        places = (
+            np.unravel_index(np.arange(size), shape) if size else [np.zeros(0, dtype=np.int64)] * len(shape)
+        )
         out: dict[Hashable, Any] = {
             label: values.iloc[places[0]].reset_index(drop=True) for label, values in self.values.items()
         }

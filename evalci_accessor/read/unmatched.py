@@ -132,8 +132,9 @@ def _refusal(presence: Presence, pairs: IntArray, concerned: IntArray, worst: in
         for side, k, mine, other in ((0, i, a, b), (1, j, b, a))
         if len(sides.alone[side])
     ]
-    others = f"{len(concerned)} of {len(pairs)} pairs of {presence.pairing.names.factor!r} have items without a partner. The worst: " * (
-        len(concerned) > 1
+    others = (
+        f"{len(concerned)} of {len(pairs)} pairs of {presence.pairing.names.factor!r} have items without a partner. The worst: "
+        * (len(concerned) > 1)
     )
     return (
         f"{others}{', and '.join(texts)}{sides.where()}.{sides.hint()}{sides.omitted()} Each item of {presence.item!r} must have "
@@ -152,9 +153,7 @@ def _fallen_out(presence: Presence, pair: IntArray, common: IntArray) -> str:
         if len(sides.alone[side])
     ]
     out = len(sides.alone[0]) + len(sides.alone[1])
-    return (
-        f"{a!r} against {b!r} {out} of {out + common[i, j]} ({'; '.join(counts)}{sides.omitted(short=True)}){sides.where()}"
-    )
+    return f"{a!r} against {b!r} {out} of {out + common[i, j]} ({'; '.join(counts)}{sides.omitted(short=True)}){sides.where()}"
 
 
 class _Sides:
@@ -180,14 +179,17 @@ class _Sides:
         groups = np.unique(self.presence.groups[np.concatenate(self.alone)]).tolist()
         if not self.presence.group_label(groups[0]):
             return ""
-        return f", in {len(groups)} group(s): {examples(map(self.presence.group_label, groups), between='; ')}"
+        return (
+            f", in {len(groups)} group(s): {examples(map(self.presence.group_label, groups), between='; ')}"
+        )
 
     def omitted(self, short: bool = False) -> str:
         """How many of the holes are scores that the caller's policy left out."""
         if self.presence.lost is None:
             return ""
         count = int(
-            self.presence.lost[self.alone[0], self.pair[1]].sum() + self.presence.lost[self.alone[1], self.pair[0]].sum()
+            self.presence.lost[self.alone[0], self.pair[1]].sum()
+            + self.presence.lost[self.alone[1], self.pair[0]].sum()
         )
         if not count:
             return ""

@@ -245,7 +245,9 @@ def _methods(parts: Parts, beside: pd.DataFrame | None) -> tuple[Method, ...]:
     if comparison is not None and "simultaneous_low" in comparison and len(comparison) > 1:
         about = methods.SIMULTANEOUS["sup_t"]
         found.append(
-            Method(role="Limits for all pairs together", name="sup_t", text=about.sentence, sources=about.sources)
+            Method(
+                role="Limits for all pairs together", name="sup_t", text=about.sentence, sources=about.sources
+            )
         )
     if rates["cluster"].astype(str).str.contains(BETWEEN, regex=False).any():
         about = methods.CROSSED["crossed"]

@@ -83,7 +83,9 @@ def _fleiss_cuzick_parts(t: ClusterTotals) -> tuple[FloatArray, ...]:
     return np.ones_like(m), m, s, ss, ss - s**2 / m
 
 
-def _fleiss_cuzick(clusters: FloatArray, total: FloatArray, s: FloatArray, ss: FloatArray, within: FloatArray) -> FloatArray:
+def _fleiss_cuzick(
+    clusters: FloatArray, total: FloatArray, s: FloatArray, ss: FloatArray, within: FloatArray
+) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         whole = ss - s**2 / total
         whole = np.where(whole > _ROUNDING * ss, whole, np.nan)
@@ -105,7 +107,9 @@ def _pairwise(pairs: FloatArray, first: FloatArray, product: FloatArray, square:
 def icc_jackknife_interval(t: ClusterTotals, method: str, outside: float) -> tuple[FloatArray, FloatArray]:
     """Interval of the Fleiss-Cuzick or the pairwise estimate: delete-one-cluster jackknife with t on G - 1, cut to [-1, 1]."""
     parts, estimator = (
-        (_fleiss_cuzick_parts(t), _fleiss_cuzick) if method == "fleiss_cuzick" else (_pairwise_parts(t), _pairwise)
+        (_fleiss_cuzick_parts(t), _fleiss_cuzick)
+        if method == "fleiss_cuzick"
+        else (_pairwise_parts(t), _pairwise)
     )
     sums = _totals(t, parts)
     estimate = estimator(*sums)

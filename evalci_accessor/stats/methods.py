@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-Need: TypeAlias = Literal["bounded", "binary", "clusters", "independent", "counts", "crossed", "single", "resamples"]
+Need: TypeAlias = Literal[
+    "bounded", "binary", "clusters", "independent", "counts", "crossed", "single", "resamples"
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -126,7 +128,10 @@ _EFRON = _doi(
     "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82, 171-185.",
     "10.1080/01621459.1987.10478410",
 )
-_OWEN = _doi("Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411.", "10.1214/07-AOAS122")
+_OWEN = _doi(
+    "Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411.",
+    "10.1214/07-AOAS122",
+)
 _RIDOUT = _doi(
     "Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data. Biometrics 55, "
     "137-148.",
@@ -212,8 +217,15 @@ RATE = _table(
     Method("cr3", f"{_ROBUST}CR3, which leaves out a cluster at a time.", (_BELL, _MILLER)),
     Method("wald", f"Wald's interval{_ON_N_EFF}.", (_FRANCO,), ("bounded",)),
     Method("wilson", f"Wilson's interval{_ON_N_EFF}.", (_FRANCO, _WILSON), ("bounded",)),
-    Method("logit", "Wald's interval of the log odds with the clustered standard error.", (_FRANCO,), ("bounded",)),
-    Method("clopper_pearson", f"Clopper and Pearson's interval{_ON_N_EFF}.", (_FRANCO, _CLOPPER), ("bounded",)),
+    Method(
+        "logit",
+        "Wald's interval of the log odds with the clustered standard error.",
+        (_FRANCO,),
+        ("bounded",),
+    ),
+    Method(
+        "clopper_pearson", f"Clopper and Pearson's interval{_ON_N_EFF}.", (_FRANCO, _CLOPPER), ("bounded",)
+    ),
     Method(
         "korn_graubard",
         "Clopper and Pearson's interval at Korn and Graubard's effective sample size.",
@@ -221,13 +233,26 @@ RATE = _table(
         ("bounded",),
     ),
     Method("bootstrap_percentile", f"{_BOOT}percentile limits.", (_DAVISON,), ("resamples", "single")),
-    Method("bootstrap_bca", f"{_BOOT}limits corrected for bias and acceleration.", (_EFRON,), ("resamples", "single")),
-    Method("bootstrap_t", f"{_BOOT}limits from its t statistic.", (_DAVISON, _GELBACH), ("resamples", "single")),
     Method(
-        "bootstrap_exact", "Percentile limits of the bootstrap of whole clusters, without drawing.", (_DAVISON,), ("single",)
+        "bootstrap_bca",
+        f"{_BOOT}limits corrected for bias and acceleration.",
+        (_EFRON,),
+        ("resamples", "single"),
     ),
     Method(
-        "bootstrap_pigeonhole", "Bootstrap that draws the clusters of each clustering.", (_OWEN,), ("resamples", "crossed")
+        "bootstrap_t", f"{_BOOT}limits from its t statistic.", (_DAVISON, _GELBACH), ("resamples", "single")
+    ),
+    Method(
+        "bootstrap_exact",
+        "Percentile limits of the bootstrap of whole clusters, without drawing.",
+        (_DAVISON,),
+        ("single",),
+    ),
+    Method(
+        "bootstrap_pigeonhole",
+        "Bootstrap that draws the clusters of each clustering.",
+        (_OWEN,),
+        ("resamples", "crossed"),
     ),
 )
 NAIVE = _table(
@@ -269,7 +294,7 @@ DIFFERENCE = _table(
     *(RATE[name] for name in ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile", "bootstrap_pigeonhole")),
 )
 NAIVE_DIFFERENCE = DIFFERENCE | _table(
-    Method("cr2", "Student's t interval of the paired differences, which takes every item as independent."),
+    Method("cr2", "Student's t interval of the paired differences, which takes every item as independent.")
 )
 TEST = _table(
     Method("exact", "McNemar's exact test, for independent items.", (_MCNEMAR,)),
@@ -281,7 +306,9 @@ CORRECTION = _table(
     Method("holm", "Holm's correction: bounds the chance of any false finding.", (_HOLM,)),
     Method("hochberg", "Hochberg's correction: bounds the chance of any false finding.", (_HOCHBERG,)),
     Method("bh", "Benjamini and Hochberg's correction: bounds the expected share of false findings.", (_BH,)),
-    Method("by", "Benjamini and Yekutieli's correction: bounds the expected share of false findings.", (_BY,)),
+    Method(
+        "by", "Benjamini and Yekutieli's correction: bounds the expected share of false findings.", (_BY,)
+    ),
     Method("none", "No correction for the number of comparisons."),
 )
 SIMULTANEOUS = _table(
@@ -290,7 +317,7 @@ SIMULTANEOUS = _table(
         "Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters; with few clusters as wide as "
         "Bonferroni's.",
         (_SUP_T, _DUNN),
-    ),
+    )
 )
 VERDICT = _table(
     Method(
@@ -311,22 +338,39 @@ VERDICT = _table(
     ),
 )
 ICC = _table(
-    Method("anova", "Intracluster correlation from the analysis of variance, and Kish's design effect.", (_RIDOUT, _KISH)),
+    Method(
+        "anova",
+        "Intracluster correlation from the analysis of variance, and Kish's design effect.",
+        (_RIDOUT, _KISH),
+    )
 )
 CROSSED = _table(
-    Method("crossed", "Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,)),
+    Method("crossed", "Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,))
 )
 MCNEMAR = _table(
     Method("exact", TEST["exact"].sentence, (_MCNEMAR,), ("independent", "counts")),
     Method("midp", TEST["midp"].sentence, (_FAGERLAND,), ("independent", "counts")),
     Method("asymptotic", "McNemar's chi-square test, for independent items.", (_MCNEMAR,), ("independent",)),
-    Method("corrected", "McNemar's chi-square test, less one for continuity.", (_MCNEMAR,), ("independent", "counts")),
+    Method(
+        "corrected",
+        "McNemar's chi-square test, less one for continuity.",
+        (_MCNEMAR,),
+        ("independent", "counts"),
+    ),
     Method("icc_averaged", DIFFERENCE["icc_averaged"].sentence, (_TANGO, _KISH), ("clusters",)),
     Method("obuchowski", "Obuchowski's chi-square test of cluster sums.", needs=("clusters", "single")),
-    Method("durkalski", "Durkalski's chi-square test, in which clusters count alike.", needs=("clusters", "single")),
+    Method(
+        "durkalski",
+        "Durkalski's chi-square test, in which clusters count alike.",
+        needs=("clusters", "single"),
+    ),
     Method("yang", "Yang's chi-square test of cluster sums.", needs=("clusters", "single")),
     Method(
-        "eliasziw", "Eliasziw and Donner's test: McNemar's, divided by an inflation.", needs=("clusters", "single", "counts")
+        "eliasziw",
+        "Eliasziw and Donner's test: McNemar's, divided by an inflation.",
+        needs=("clusters", "single", "counts"),
     ),
-    Method("sign_flip", "Randomisation test that exchanges the systems by cluster.", needs=("clusters", "single")),
+    Method(
+        "sign_flip", "Randomisation test that exchanges the systems by cluster.", needs=("clusters", "single")
+    ),
 )

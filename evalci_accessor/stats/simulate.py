@@ -38,7 +38,10 @@ from evalci_accessor.stats.validate import (
 
 __all__ = ["CoverageResult", "coverage"]
 
-_BLOCK, _BLOCK_CLUSTERS = 100, 2**20  # most simulations, and clusters, that share a child seed: part of the result
+_BLOCK, _BLOCK_CLUSTERS = (
+    100,
+    2**20,
+)  # most simulations, and clusters, that share a child seed: part of the result
 _NAIVE = "naive_"
 _LARGEST = 2**40  # scores of a cluster, so that their sums are whole numbers
 _EDGE = 1e-12  # a limit that equals the rate holds it, whatever the rounding
@@ -110,7 +113,8 @@ class CoverageResult:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         methods = fields.pop("methods")
         return [
-            {"method": method} | {k: v[i].item() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
+            {"method": method}
+            | {k: v[i].item() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
             for i, method in enumerate(methods)
         ]
 
@@ -203,9 +207,16 @@ def coverage(
     """
     names = _names(methods, df)
     design = _Design(
-        sizes=_sizes(sizes, names), icc=_share(icc, "icc"), rate=_share(rate, "rate"), shape=shape, names=names, df=df,
-        alternative=alternative, level=check_level(confidence_level), n_resamples=check_resamples(n_resamples),
-    )  # fmt: skip
+        sizes=_sizes(sizes, names),
+        icc=_share(icc, "icc"),
+        rate=_share(rate, "rate"),
+        shape=shape,
+        names=names,
+        df=df,
+        alternative=alternative,
+        level=check_level(confidence_level),
+        n_resamples=check_resamples(n_resamples),
+    )
     check_option(shape, ClusterShape, "shape")
     tail(confidence_level, alternative)
     if isinstance(n_sims, bool) or not isinstance(n_sims, (int, np.integer)) or n_sims < 1:
@@ -262,9 +273,12 @@ class _Design:
             if name.startswith(_NAIVE):
                 textbook: Any = name.removeprefix(_NAIVE)
                 answer = proportion_ci(
-                    s.sum(axis=1), self.sizes.sum(), method=textbook, alternative=self.alternative,
+                    s.sum(axis=1),
+                    self.sizes.sum(),
+                    method=textbook,
+                    alternative=self.alternative,
                     confidence_level=self.level,
-                )  # fmt: skip
+                )
                 limits[:] = answer.ci_low, answer.ci_high
             elif name.startswith("bootstrap") and name != "bootstrap_exact":
                 for h, child in enumerate(children):
@@ -276,12 +290,23 @@ class _Design:
         return out
 
     def _clustered(
-        self, t: ClusterTotals, name: Any, *, mo: Moments | None = None, rng: np.random.SeedSequence | None = None
+        self,
+        t: ClusterTotals,
+        name: Any,
+        *,
+        mo: Moments | None = None,
+        rng: np.random.SeedSequence | None = None,
     ) -> RateResult:
         return rate_ci(
-            t, given=Given(mo=mo), method=name, df=self.df, alternative=self.alternative,
-            confidence_level=self.level, n_resamples=self.n_resamples, rng=rng,
-        )  # fmt: skip
+            t,
+            given=Given(mo=mo),
+            method=name,
+            df=self.df,
+            alternative=self.alternative,
+            confidence_level=self.level,
+            n_resamples=self.n_resamples,
+            rng=rng,
+        )
 
     def result(self, limits: FloatArray, n_asked: int) -> CoverageResult:
         """Summary of limits of shape (K, 2, n_sims)."""
@@ -291,38 +316,61 @@ class _Design:
         below, above = answered & (self.rate < low - _EDGE), answered & (self.rate > high + _EDGE)
         held = answered & ~below & ~above
         share = proportion_ci(held.sum(axis=1), n_sims, method="clopper_pearson", confidence_level=_CERTAINTY)
-        widths = [row[kept] if kept.any() else np.array([np.nan]) for row, kept in zip(high - low, answered, strict=True)]
+        widths = [
+            row[kept] if kept.any() else np.array([np.nan])
+            for row, kept in zip(high - low, answered, strict=True)
+        ]
         m = self.sizes
         return CoverageResult(
             methods=self.names,
-            coverage=share.estimate, coverage_low=share.ci_low, coverage_high=share.ci_high,
+            coverage=share.estimate,
+            coverage_low=share.ci_low,
+            coverage_high=share.ci_high,
             mean_width=np.array([width.mean() for width in widths]),
             median_width=np.array([np.median(width) for width in widths]),
-            miss_low=below.mean(axis=1), miss_high=above.mean(axis=1), n_refused=n_sims - answered.sum(axis=1),
-            n_sims=n_sims, n_asked=n_asked,
-            rate=self.rate, icc=self.icc, shape=self.shape, n=int(m.sum()), n_clusters=len(m),
-            size_min=float(m.min()), size_median=float(np.median(m)), size_max=float(m.max()),
+            miss_low=below.mean(axis=1),
+            miss_high=above.mean(axis=1),
+            n_refused=n_sims - answered.sum(axis=1),
+            n_sims=n_sims,
+            n_asked=n_asked,
+            rate=self.rate,
+            icc=self.icc,
+            shape=self.shape,
+            n=int(m.sum()),
+            n_clusters=len(m),
+            size_min=float(m.min()),
+            size_median=float(np.median(m)),
+            size_max=float(m.max()),
             effective_clusters=float(m.sum() ** 2 / (m.astype(np.float64) ** 2).sum()),
-            alternative=self.alternative, confidence_level=self.level,
-        )  # fmt: skip
+            alternative=self.alternative,
+            confidence_level=self.level,
+        )
 
 
 def _names(methods: object, df: DegreesOfFreedom) -> tuple[str, ...]:
     """Methods by the name of what runs, each once."""
-    asked: list[Any] = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
+    asked: list[Any] = (
+        list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
+    )
     if not asked:
-        raise MethodError("`methods` is empty; name one or several, as methods=['icc_averaged', 'cr1', 'naive_wilson'].")
+        raise MethodError(
+            "`methods` is empty; name one or several, as methods=['icc_averaged', 'cr1', 'naive_wilson']."
+        )
     names: list[str] = []
     for name in asked:
         check_option(name, SimulatedMethod, "methods")
         clustered = name in get_args(ClusterMethod)
         if not clustered and df != "auto":
-            raise MethodError(f"method={name!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
+            raise MethodError(
+                f"method={name!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'."
+            )
         names.append(resolve_method(name, bounded=True) if clustered else name)
         check_bootstrap(names[-1], crossed=False)
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
-        raise MethodError(f"`methods` names {examples(map(repr, twice))} twice ('auto' is 'icc_averaged'); name each once.")
+        raise MethodError(
+            f"`methods` names {examples(map(repr, twice))} twice ('auto' is 'icc_averaged'); name each once."
+        )
     return tuple(names)
 
 
@@ -352,9 +400,15 @@ def _share(value: object, name: str) -> float:
     """A number from 0 to 1."""
     array = as_float(value, name)
     if array.ndim:
-        raise MethodError(f"`{name}` must be one number; got shape {array.shape}. Call once for each of several.")
+        raise MethodError(
+            f"`{name}` must be one number; got shape {array.shape}. Call once for each of several."
+        )
     if not 0 <= array <= 1:
-        hint = " A negative estimate says that clustering was not seen: pass 0." if name == "icc" and array < 0 else ""
+        hint = (
+            " A negative estimate says that clustering was not seen: pass 0."
+            if name == "icc" and array < 0
+            else ""
+        )
         raise MethodError(f"{name}={float(array):g} must lie between 0 and 1.{hint}")
     return float(array)
 
@@ -383,7 +437,12 @@ def cluster_sums(
 
 
 def cluster_rates(
-    icc: float, rate: float, size: tuple[int, ...], rng: np.random.Generator, *, shape: ClusterShape = "beta_binomial"
+    icc: float,
+    rate: float,
+    size: tuple[int, ...],
+    rng: np.random.Generator,
+    *,
+    shape: ClusterShape = "beta_binomial",
 ) -> FloatArray:
     """Rates of clusters, with mean ``rate`` and variance ``icc * rate * (1 - rate)``."""
     if icc <= _NEAR or rate in (0, 1):
@@ -448,4 +507,6 @@ def item_rates(of_clusters: FloatArray, icc: float, rng: np.random.Generator) ->
     if icc >= 1 - _NEAR:
         return (rng.random(of_clusters.shape) < of_clusters).astype(np.float64)
     strength = (1 - icc) / icc
-    return rng.beta(np.maximum(of_clusters * strength, _LEAST), np.maximum((1 - of_clusters) * strength, _LEAST))
+    return rng.beta(
+        np.maximum(of_clusters * strength, _LEAST), np.maximum((1 - of_clusters) * strength, _LEAST)
+    )

@@ -162,9 +162,17 @@ class ClusterTotals:
             offsets = np.searchsorted(group, np.arange(n_groups + 1))
         shape = () if groups is None else (n_groups,)
         return cls(
-            shape=shape, offsets=offsets, cluster=cluster, n=n[held], m=m, s=s, ss=ss, q=q,
-            bounded=bounded, weighted=weights is not None,
-        )  # fmt: skip
+            shape=shape,
+            offsets=offsets,
+            cluster=cluster,
+            n=n[held],
+            m=m,
+            s=s,
+            ss=ss,
+            q=q,
+            bounded=bounded,
+            weighted=weights is not None,
+        )
 
     @classmethod
     def from_sums(cls, s: object, m: object, ss: object = None) -> ClusterTotals:
@@ -174,7 +182,9 @@ class ClusterTotals:
         """
         sums, sizes = np.broadcast_arrays(as_float(s, "s"), as_float(m, "m"))
         if sums.ndim == 0:
-            raise ScoreError("cluster totals need at least one axis, the last, along which the clusters lie; got a scalar.")
+            raise ScoreError(
+                "cluster totals need at least one axis, the last, along which the clusters lie; got a scalar."
+            )
         if (sizes < 0).any() or (sizes != np.round(sizes)).any():
             raise ScoreError("cluster sizes must be whole numbers >= 0.")
         if ss is None:
@@ -187,9 +197,13 @@ class ClusterTotals:
         else:
             squares = np.broadcast_to(as_float(ss, "ss"), sums.shape)
             if (squares * sizes < sums**2 * (1 - 1e-9)).any():
-                raise ScoreError("`ss` must be at least s**2 / m in every cluster; smaller sums of squares cannot be.")
+                raise ScoreError(
+                    "`ss` must be at least s**2 / m in every cluster; smaller sums of squares cannot be."
+                )
             # Sums alone cannot prove that each score is in [0, 1]; these are the conditions that they can show.
-            bounded = bool(((squares <= sums * (1 + 1e-12)) & (sums >= 0) & (sums <= sizes * (1 + 1e-12))).all())
+            bounded = bool(
+                ((squares <= sums * (1 + 1e-12)) & (sums >= 0) & (sums <= sizes * (1 + 1e-12))).all()
+            )
         shape = sums.shape[:-1]
         n_groups = int(np.prod(shape, dtype=np.int64))
         flat_sizes = sizes.reshape(n_groups, -1)
@@ -197,16 +211,25 @@ class ClusterTotals:
         _, cluster = np.nonzero(held)
         take = [np.ascontiguousarray(a.reshape(n_groups, -1)[held]) for a in (sums, sizes, squares)]
         return cls(
-            shape=shape, offsets=np.concatenate([[0], np.cumsum(held.sum(axis=1))]), cluster=cluster,
-            n=take[1].astype(np.int64), m=take[1], s=take[0], ss=take[2], q=take[1], bounded=bounded, weighted=False,
-        )  # fmt: skip
+            shape=shape,
+            offsets=np.concatenate([[0], np.cumsum(held.sum(axis=1))]),
+            cluster=cluster,
+            n=take[1].astype(np.int64),
+            m=take[1],
+            s=take[0],
+            ss=take[2],
+            q=take[1],
+            bounded=bounded,
+            weighted=False,
+        )
 
     @classmethod
     def concat(cls, parts: list[ClusterTotals], shape: tuple[int, ...]) -> ClusterTotals:
         """Put the groups of several totals one after the other, and give them ``shape``."""
         counts = np.concatenate([part.n_clusters for part in parts]) if parts else np.zeros(0, dtype=np.int64)
         joined = {
-            name: np.concatenate([getattr(part, name) for part in parts]) for name in ("cluster", "n", "m", "s", "ss", "q")
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("cluster", "n", "m", "s", "ss", "q")
         }
         return cls(
             shape=shape,

@@ -23,7 +23,9 @@ def as_float(values: object, name: str) -> FloatArray:
         raise EvalCIError(f"`{name}` must be numbers; got {type(values).__name__}: {error}.") from error
     if not np.isfinite(array).all():
         bad = int((~np.isfinite(array)).sum())
-        raise EvalCIError(f"`{name}` holds {bad} of {array.size} values that are nan or infinite; it must be finite.")
+        raise EvalCIError(
+            f"`{name}` holds {bad} of {array.size} values that are nan or infinite; it must be finite."
+        )
     return array
 
 
@@ -33,7 +35,9 @@ def together(**arrays: FloatArray) -> list[FloatArray]:
         return list(np.broadcast_arrays(*arrays.values()))
     except ValueError:
         shapes = ", ".join(f"`{name}` has shape {array.shape}" for name, array in arrays.items())
-        raise EvalCIError(f"{shapes}: these do not go together; give one number for all, or one for each.") from None
+        raise EvalCIError(
+            f"{shapes}: these do not go together; give one number for all, or one for each."
+        ) from None
 
 
 def scaled(weights: FloatArray) -> FloatArray:
@@ -52,7 +56,9 @@ def check_option(value: object, options: Any, name: str) -> None:
 
         close = difflib.get_close_matches(str(value), [str(option) for option in allowed], n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise MethodError(f"{name}={value!r} is not known; it must be one of {', '.join(map(repr, allowed))}.{hint}")
+        raise MethodError(
+            f"{name}={value!r} is not known; it must be one of {', '.join(map(repr, allowed))}.{hint}"
+        )
 
 
 def check_level(confidence_level: float) -> float:
@@ -61,8 +67,12 @@ def check_level(confidence_level: float) -> float:
         confidence_level, bool
     )
     if not is_number or not 0 < confidence_level < 1:
-        hint = f" Did you mean {confidence_level / 100:g}?" if is_number and 1 < confidence_level < 100 else ""  # 95 for .95
-        raise MethodError(f"confidence_level={confidence_level!r} must be a number strictly between 0 and 1.{hint}")
+        hint = (
+            f" Did you mean {confidence_level / 100:g}?" if is_number and 1 < confidence_level < 100 else ""
+        )  # 95 for .95
+        raise MethodError(
+            f"confidence_level={confidence_level!r} must be a number strictly between 0 and 1.{hint}"
+        )
     return float(confidence_level)
 
 
@@ -76,5 +86,7 @@ def tail(confidence_level: float, alternative: Alternative) -> float:
 def check_resamples(n_resamples: int) -> int:
     """The number of resamples as an int that is large enough for a quantile to mean something."""
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, (int, np.integer)) or n_resamples < 100:
-        raise MethodError(f"n_resamples={n_resamples!r} must be a whole number of at least 100 (the default is 9999).")
+        raise MethodError(
+            f"n_resamples={n_resamples!r} must be a whole number of at least 100 (the default is 9999)."
+        )
     return int(n_resamples)

@@ -34,7 +34,9 @@ def rates(
     return result(0.2, 40, "cr2"), result(0.1, 12_345, "wilson")
 
 
-def pairs(n_rows: int, *, letters: int = 12, margin: float | None = None, one_sided: bool = False) -> pd.DataFrame:
+def pairs(
+    n_rows: int, *, letters: int = 12, margin: float | None = None, one_sided: bool = False
+) -> pd.DataFrame:
     """Differences with made numbers."""
     point = np.linspace(-0.3, 0.4, n_rows)
     names = [f"model-{i:02d}-{'abcdefghij' * 6}"[:letters] for i in range(n_rows + 1)]
@@ -62,7 +64,13 @@ def many_clusters(sizes: list[int], *, letters: int = 8) -> tuple[pd.DataFrame, 
     names = [f"doc-{i:03d}-{'klmnopqrst' * 6}"[:letters] for i in range(len(size))]
     frame = pd.DataFrame({"doc_id": names, "estimate": rate, "n": size})
     mean = float((rate * size).sum() / size.sum())
-    overall = {"estimate": mean, "ci_low": mean * 0.8, "ci_high": mean * 1.2, "method": "cr2", "confidence_level": 0.95}
+    overall = {
+        "estimate": mean,
+        "ci_low": mean * 0.8,
+        "ci_high": mean * 1.2,
+        "method": "cr2",
+        "confidence_level": 0.95,
+    }
     return frame, pd.DataFrame(overall, index=[0])
 
 
@@ -88,7 +96,9 @@ def over_k(n_lines: int, *, letters: int = 12, one_sided: bool = False, zero: bo
 
 def plans(kind: str, n_lines: int, *, n_points: int = 4, letters: int = 12) -> pd.DataFrame:
     """Half-widths or powers over clusters with made numbers, a line a size of clusters."""
-    clusters, sizes = np.meshgrid(20 * 2 ** np.arange(n_points), 2.0 ** np.arange(1, n_lines + 1), indexing="ij")
+    clusters, sizes = np.meshgrid(
+        20 * 2 ** np.arange(n_points), 2.0 ** np.arange(1, n_lines + 1), indexing="ij"
+    )
     g, m = clusters.ravel(), sizes.ravel()
     width = 0.6 * np.sqrt((1 + 0.3 * (m - 1)) / (g * m))
     floor = 0.6 * np.sqrt(0.3 / g)
@@ -123,7 +133,10 @@ def heights(ax, gid: str) -> list[np.ndarray]:
     """Heights of each line of one kind along its x, and of lines from below to above their ends, shape (R, 2)."""
     lines = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_gid() == gid]
     upright = [found for found in ax.collections if found.get_gid() == gid and hasattr(found, "get_segments")]
-    return [*lines, *(np.array([[y for _, y in segment] for segment in found.get_segments()]) for found in upright)]
+    return [
+        *lines,
+        *(np.array([[y for _, y in segment] for segment in found.get_segments()]) for found in upright),
+    ]
 
 
 def segments(ax, gid: str) -> np.ndarray:
@@ -173,9 +186,13 @@ def boxes(figure) -> list[tuple[str, object]]:
         for axis in (ax.xaxis, ax.yaxis):
             low, high = sorted(axis.get_view_interval())
             room = 1e-6 * (high - low)
-            drawn = {tick.label1 for tick in axis.get_major_ticks() if low - room <= tick.get_loc() <= high + room}
+            drawn = {
+                tick.label1 for tick in axis.get_major_ticks() if low - room <= tick.get_loc() <= high + room
+            }
             hidden = {tick.label1 for tick in axis.get_major_ticks()} - drawn
-            hidden |= {tick.label2 for tick in axis.get_major_ticks()} | {tick.label1 for tick in axis.get_minor_ticks()}
+            hidden |= {tick.label2 for tick in axis.get_major_ticks()} | {
+                tick.label1 for tick in axis.get_minor_ticks()
+            }
             hidden |= {tick.label2 for tick in axis.get_minor_ticks()}
             shown = [text for text in shown if text not in hidden]
     for text in shown:

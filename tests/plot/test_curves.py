@@ -54,7 +54,10 @@ def powers():
 
 @pytest.fixture(scope="module")
 def simulated():
-    return [stats.simulate.coverage([5] * n, icc=0.3, rate=0.9, methods=METHODS, n_sims=100, rng=1) for n in (12, 40)]
+    return [
+        stats.simulate.coverage([5] * n, icc=0.3, rate=0.9, methods=METHODS, n_sims=100, rng=1)
+        for n in (12, 40)
+    ]
 
 
 def same(drawn, expected):
@@ -78,7 +81,8 @@ def split_marks(ax):
 
 @settings(max_examples=10)
 @given(
-    numbers=st.lists(st.tuples(*[st.floats(0.01, 0.99)] * 5).map(sorted), min_size=2, max_size=6), seed=st.integers(0, 99)
+    numbers=st.lists(st.tuples(*[st.floats(0.01, 0.99)] * 5).map(sorted), min_size=2, max_size=6),
+    seed=st.integers(0, 99),
 )
 def test_each_number_over_k_is_drawn_whatever_the_order_of_rows(numbers, seed):
     columns = [BAND[0], LIMITS[0], "estimate", LIMITS[1], BAND[1]]
@@ -117,13 +121,20 @@ def test_every_container_draws_the_same_over_k(code, at_k):
     ):  # fmt: skip
         shows(ax, at_k)
         same(heights(ax, "interval"), [part[LIMITS] for _, part in at_k.groupby("model")])
-        assert said(ax) == ["atlas", "boreal", "95 % interval of each k", "95 % band for all k of a line together"]
+        assert said(ax) == [
+            "atlas",
+            "boreal",
+            "95 % interval of each k",
+            "95 % band for all k of a line together",
+        ]
         assert ax.get_legend().get_title().get_text() == "80 items in 20 clusters of repo_id"
         assert (ax.get_ylabel(), ax.get_xticks().tolist()) == ("pass@k (any passes)", [1, 2, 5])
     pd.testing.assert_frame_equal(code, before)
 
 
-@pytest.mark.parametrize(("measure", "word"), [("pass_hat_k", "pass^k (all pass)"), ("best_of_k", "best of k")])
+@pytest.mark.parametrize(
+    ("measure", "word"), [("pass_hat_k", "pass^k (all pass)"), ("best_of_k", "best of k")]
+)
 def test_the_measure_is_that_of_the_result(code, measure, word):
     score = "tests_passed" if measure == "best_of_k" else "score"
     result = getattr(code.evalci, measure)([1, 3], by="model", score=score, **AT_K)
@@ -192,7 +203,9 @@ def test_a_half_width_is_drawn_for_each_design(pilot, width):
         width.evalci.plot.power(), width.set_index(["n_clusters", "items_per_cluster"]).evalci.plot.power(),
         result.evalci.plot.power(), plot.power(width.sample(frac=1, random_state=1).sort_values("items_per_cluster")),
     ):  # fmt: skip
-        shows(ax, width, "n_clusters", "items_per_cluster", "half_width", ["half_width_low", "half_width_high"])
+        shows(
+            ax, width, "n_clusters", "items_per_cluster", "half_width", ["half_width_low", "half_width_high"]
+        )
         icc = f"{width['icc_low'][0]:.2f} to {width['icc_high'][0]:.2f}"
         assert said(ax) == [
             "5 items a cluster", "20 items a cluster", f"between the limits of the pilot's ICC, {icc}", "with items without number",
@@ -211,7 +224,9 @@ def test_a_power_is_drawn_for_each_pair(powers):
     asked = {"cluster": "doc_id", "baseline": "atlas", "difference": 0.1, "n_clusters": [40, 160]}
     for ax in (powers.evalci.plot.power(), cube.evalci.power("model", **asked).evalci.plot.power()):
         shows(ax, powers, "n_clusters", "model_a", "power", ["power_low", "power_high"])
-        assert [text.split(",")[0] for text in said(ax)[:2]] == [f"{a} \N{MINUS SIGN} atlas" for a in ("boreal", "cascade")]
+        assert [text.split(",")[0] for text in said(ax)[:2]] == [
+            f"{a} \N{MINUS SIGN} atlas" for a in ("boreal", "cascade")
+        ]
         assert said(ax)[-1] == "goal: 80 %"
         assert heights(ax, "goal")[0].tolist() == [0.8, 0.8]
         assert ax.get_legend().get_title().get_text() == "true difference 0.1"
@@ -234,7 +249,8 @@ def test_another_number_lies_along_the_axis(width, x, by, word):
 
 
 @pytest.mark.parametrize(
-    ("kind", "goal"), [("power", 80), ("half_width", -0.05), ("power", float("nan")), ("half_width", float("inf"))]
+    ("kind", "goal"),
+    [("power", 80), ("half_width", -0.05), ("power", float("nan")), ("half_width", float("inf"))],
 )
 def test_a_goal_beyond_the_scale_is_refused(kind, goal):
     with pytest.raises(ex.MethodError, match=f"goal={goal!r} is beyond"):
@@ -308,7 +324,12 @@ def test_coverage_is_drawn_from_the_result(simulated):
         assert sorted(marks(ax, "coverage")[:, 0]) == sorted(expected["coverage"])
         assert set(segments_upright(ax, "level")) == {0.95}
         assert [text for text in labels(ax) if text in METHODS] == expected["method"].tolist()
-    assert labels(plot.coverage(simulated)) == ["n = 60, n_clusters = 12", *METHODS, "n = 200, n_clusters = 40", *METHODS]
+    assert labels(plot.coverage(simulated)) == [
+        "n = 60, n_clusters = 12",
+        *METHODS,
+        "n = 200, n_clusters = 40",
+        *METHODS,
+    ]
     assert labels(plot.coverage([stats.simulate.coverage([5] * n, 0.3, 0.9, n_sims=100, rng=1) for n in (12, 40)])) == [
         "n = 60, n_clusters = 12", "n = 200, n_clusters = 40",
     ]  # fmt: skip
@@ -341,7 +362,10 @@ def test_what_falls_short_is_told_from_what_may_reach_the_level():
     assert beyond == [1.0 + i for i in np.flatnonzero(result["coverage"] < low)]
     assert len(beyond) == 2
     assert notes(ax)[:2] == ["%", "97.0 [95.5, 98.5]"]
-    assert notes(ax)[-6:] == ["truth below : above", *(f"{100 * (1 - c):.1f} : 0.0" for c in result["coverage"])]
+    assert notes(ax)[-6:] == [
+        "truth below : above",
+        *(f"{100 * (1 - c):.1f} : 0.0" for c in result["coverage"]),
+    ]
 
 
 def test_an_unknown_coverage_has_no_mark():
@@ -367,13 +391,19 @@ def test_nothing_but_the_axes_changes(at_k, width):
 def test_a_shared_scale_shows_both_pictures(at_k):
     _, axes = plt.subplots(1, 2, sharey=True)
     plot.pass_at_k(at_k, ax=axes[0])
-    plot.pass_at_k(at_k.assign(**{name: at_k[name] / 10 for name in ("estimate", *LIMITS, *BAND)}), ax=axes[1])
+    plot.pass_at_k(
+        at_k.assign(**{name: at_k[name] / 10 for name in ("estimate", *LIMITS, *BAND)}), ax=axes[1]
+    )
     assert axes[0].get_ylim()[0] < 0.03
     assert axes[0].get_ylim()[1] > at_k[BAND[1]].max()
 
 
 ERRORS = [
-    (lambda d: plot.pass_at_k(over_k(7)), ex.MethodError, "at most 6 lines apart, and the result holds 7.*groupby"),
+    (
+        lambda d: plot.pass_at_k(over_k(7)),
+        ex.MethodError,
+        "at most 6 lines apart, and the result holds 7.*groupby",
+    ),
     (lambda d: plot.pass_at_k(pd.concat([over_k(1)] * 2)), ex.MethodError, "2 rows with k = 1"),
     (lambda d: plot.pass_at_k(over_k(1).assign(k=np.nan)), ex.MethodError, "without a number 'k'"),
     (lambda d: plot.pass_at_k(over_k(1).drop(columns="k")), ex.ColumnNotFoundError, "Not there: 'k'"),
@@ -383,7 +413,11 @@ ERRORS = [
     (lambda d: plot.power(over_k(1)), ex.ColumnNotFoundError, "half_width, power or mde"),
     (lambda d: plot.power(plans("power", 2), x="nope"), ex.MethodError, "x="),
     (lambda d: plot.power(plans("power", 2), goal="high"), ex.MethodError, "goal="),
-    (lambda d: plot.power(plans("power", 2).drop(columns="n_items"), x="n_items"), ex.ColumnNotFoundError, "'n_items'"),
+    (
+        lambda d: plot.power(plans("power", 2).drop(columns="n_items"), x="n_items"),
+        ex.ColumnNotFoundError,
+        "'n_items'",
+    ),
     (
         lambda d: plot.power(plans("half_width", 2).assign(n_clusters_low=3)),
         ex.MethodError,
@@ -404,7 +438,11 @@ def test_errors_say_what_is_wanted_and_leave_no_figure(code, call, error, messag
 
 def test_without_matplotlib_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    for draw, result in ((plot.pass_at_k, over_k(1)), (plot.power, plans("power", 2)), (plot.coverage, covered(2))):
+    for draw, result in (
+        (plot.pass_at_k, over_k(1)),
+        (plot.power, plans("power", 2)),
+        (plot.coverage, covered(2)),
+    ):
         with pytest.raises(ex.MissingExtraError, match=r"pip install 'evalci-accessor\[plot\]'"):
             draw(result)
 

@@ -29,11 +29,19 @@ PICTURES = {
     "forest": draw_forest,
     "forest, one-sided": lambda n, letters: draw_forest(n, letters, one_sided=True),
     "forest, zero": lambda n, letters: draw_forest(n, letters, zero=True),
-    "differences": lambda n, letters: plot.differences(pairs(n, letters=letters), group="family", title="A title"),
-    "differences, margin": lambda n, letters: plot.differences(pairs(n, letters=letters, margin=0.1), title="A title"),
-    "differences, one-sided": lambda n, letters: plot.differences(pairs(n, letters=letters, margin=0.1, one_sided=True)),
+    "differences": lambda n, letters: plot.differences(
+        pairs(n, letters=letters), group="family", title="A title"
+    ),
+    "differences, margin": lambda n, letters: plot.differences(
+        pairs(n, letters=letters, margin=0.1), title="A title"
+    ),
+    "differences, one-sided": lambda n, letters: plot.differences(
+        pairs(n, letters=letters, margin=0.1, one_sided=True)
+    ),
     "clusters": lambda n, letters: plot.clusters(
-        (made := many_clusters([5 + i % 7 for i in range(n)], letters=letters))[0], overall=made[1], title="A title"
+        (made := many_clusters([5 + i % 7 for i in range(n)], letters=letters))[0],
+        overall=made[1],
+        title="A title",
     ),
 }
 
@@ -42,7 +50,9 @@ CURVES = {
     "pass_at_k": lambda n, letters: plot.pass_at_k(over_k(n, letters=letters), title="A title"),
     "pass_at_k, one-sided": lambda n, letters: plot.pass_at_k(over_k(n, letters=letters, one_sided=True)),
     "pass_at_k, zero": lambda n, letters: plot.pass_at_k(over_k(n, letters=letters, zero=True)),
-    "half_width": lambda n, letters: plot.power(plans("half_width", n, letters=letters), goal=0.05, title="A title"),
+    "half_width": lambda n, letters: plot.power(
+        plans("half_width", n, letters=letters), goal=0.05, title="A title"
+    ),
     "power": lambda n, letters: plot.power(plans("power", n, letters=letters), x="n_items"),
 }
 SMALL = {
@@ -120,7 +130,9 @@ def test_a_legend_is_no_wider_than_a_narrow_axes(picture, width):
     assert legend.x0 >= ax.get_window_extent().x0 - 1
 
 
-@pytest.mark.parametrize(("n_rows", "letters", "size"), [(3, 12, 10), (3, 60, 15), (40, 60, 10), (40, 60, 15)])
+@pytest.mark.parametrize(
+    ("n_rows", "letters", "size"), [(3, 12, 10), (3, 60, 15), (40, 60, 10), (40, 60, 15)]
+)
 @pytest.mark.parametrize("picture", PICTURES)
 def test_no_text_lies_on_another_or_outside(picture, n_rows, letters, size):
     with plt.style.context({"font.size": size}):
@@ -130,10 +142,14 @@ def test_no_text_lies_on_another_or_outside(picture, n_rows, letters, size):
         assert overlaps(found) == []
         assert outside(found, figure) == []
         box = figure.axes[0].get_window_extent()
-        assert min(box.width, box.height) / figure.dpi > 1.0 * min(n_rows, 5) / 5  # room is left for the intervals
+        assert (
+            min(box.width, box.height) / figure.dpi > 1.0 * min(n_rows, 5) / 5
+        )  # room is left for the intervals
 
 
-@pytest.mark.parametrize("sizes", [[1] * 1000, [300, 2, 2, 2, 50], list(range(1, 60))], ids=["many", "dominated", "uneven"])
+@pytest.mark.parametrize(
+    "sizes", [[1] * 1000, [300, 2, 2, 2, 50], list(range(1, 60))], ids=["many", "dominated", "uneven"]
+)
 def test_clusters_of_any_sizes_have_room(sizes):
     rows, overall = many_clusters(sizes)
     figure = plot.clusters(rows, overall=overall).get_figure()
@@ -144,7 +160,9 @@ def test_clusters_of_any_sizes_have_room(sizes):
 
 def test_the_check_finds_an_overlap_and_what_is_cut_off():
     figure = plot.forest(rates(3)[0]).get_figure()
-    figure.axes[0].annotate("on it", (1, 2), xycoords=("axes fraction", "data"), xytext=(20, 0), textcoords="offset points")
+    figure.axes[0].annotate(
+        "on it", (1, 2), xycoords=("axes fraction", "data"), xytext=(20, 0), textcoords="offset points"
+    )
     assert any("on it" in pair for pair in overlaps(boxes(figure)))
     figure.text(0.99, 0.5, "beyond the edge")
     assert outside(boxes(figure), figure) == ["beyond the edge"]
@@ -186,7 +204,9 @@ def test_letters_shrink_where_the_callers_axes_is_small():
 
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#000000", "#1e1e1e"])
-@pytest.mark.parametrize("color", [_canvas.BLUE, _canvas.VERMILLION, _canvas.GREEN, _canvas.PURPLE, _canvas.OCHRE])
+@pytest.mark.parametrize(
+    "color", [_canvas.BLUE, _canvas.VERMILLION, _canvas.GREEN, _canvas.PURPLE, _canvas.OCHRE]
+)
 def test_colours_stand_out_from_light_and_dark(color, ground):
     """At least 3 : 1, as WCAG 2.2 asks of graphics (1.4.11)."""
 
@@ -220,8 +240,16 @@ def test_coverage_that_falls_short_differs_in_more_than_colour():
 
 # Machado, Oliveira and Fernandes (2009), IEEE Transactions on Visualization and Computer Graphics 15, 1291-1298: linear RGB.
 SEEN = {
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
 }
 
 
@@ -255,7 +283,9 @@ def test_naive_lies_under_honest_and_rows_stay_apart():
     }  # fmt: skip
     points = 72 / figure.dpi
     assert ((levels["interval"] - levels["naive"]) * points > 5).all()
-    assert ((levels["naive"][:-1] - levels["interval"][1:]) * points > 8).all()  # pixels count from the bottom
+    assert (
+        (levels["naive"][:-1] - levels["interval"][1:]) * points > 8
+    ).all()  # pixels count from the bottom
 
 
 @pytest.mark.parametrize(
@@ -349,7 +379,9 @@ def test_dark_axes_get_light_ink_whatever_style_is_in_force():
 @pytest.mark.parametrize("letters", [40, 58, 61, 200])
 def test_the_minus_of_a_broken_pair_ends_the_line_of_the_first_system(letters):
     first, second = "a" * letters, "b" * letters
-    lines = labels(plot.differences(pairs(1).assign(model_a=first, model_b=second, family="f")))[0].split("\n")
+    lines = labels(plot.differences(pairs(1).assign(model_a=first, model_b=second, family="f")))[0].split(
+        "\n"
+    )
     place = next(i for i, line in enumerate(lines) if line.startswith("b"))
     assert lines[place - 1].endswith("a \N{MINUS SIGN}")
     assert "".join(lines).replace(" ", "") == f"f·{first}\N{MINUS SIGN}{second}"
@@ -363,7 +395,11 @@ def test_names_of_lines_are_shown_as_written_in_the_ink_of_their_axes():
     made["model"] = np.repeat(["$\\frac{x", "a_b^c $5 & 100 %", "two\nlines"], 4)
     plot.pass_at_k(made, ax=ax, title="$\\frac{t")
     ax.get_figure().canvas.draw()  # unfinished mathematics would raise here
-    assert [text.get_text() for text in ax.get_legend().get_texts()][:3] == ["$\\frac{x", "a_b^c $5 & 100 %", "two lines"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:3] == [
+        "$\\frac{x",
+        "a_b^c $5 & 100 %",
+        "two lines",
+    ]
     third = [line for line in ax.lines if line.get_gid() == "estimate"][2]
     assert matplotlib.colors.to_hex(third.get_color()) == "#ffffff"
 

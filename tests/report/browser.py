@@ -123,7 +123,13 @@ class Browser:
 
     def open(self, page: Path, width: int, height: int = 800) -> None:
         """Load a file at a width in CSS pixels; ``events`` are then of this page."""
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
         self.events.clear()
         self.send("Page.navigate", url=page.resolve().as_uri())
         while not any(one.get("method") == "Page.loadEventFired" for one in self.events):
@@ -150,7 +156,9 @@ class Browser:
     def picture(self, path: Path) -> None:
         """The whole page as a PNG."""
         size = self.send("Page.getLayoutMetrics")["cssContentSize"]
-        shot = self.send("Page.captureScreenshot", captureBeyondViewport=True, clip={**size, "x": 0, "y": 0, "scale": 1})
+        shot = self.send(
+            "Page.captureScreenshot", captureBeyondViewport=True, clip={**size, "x": 0, "y": 0, "scale": 1}
+        )
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def pdf(self, path: Path) -> None:

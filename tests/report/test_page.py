@@ -36,7 +36,10 @@ LONG = "a-system-with-a-name-of-sixty-letters-that-has-no-space-in-it"
 def chromium():
     program = browser.find()
     if program is None:
-        _skip("Chromium is not installed (Debian's package is chromium); or set EVALCI_CHROMIUM", "EVALCI_REQUIRE_ALL_DEPS")
+        _skip(
+            "Chromium is not installed (Debian's package is chromium); or set EVALCI_CHROMIUM",
+            "EVALCI_REQUIRE_ALL_DEPS",
+        )
     tab = browser.Browser(program)
     yield tab
     tab.close()
@@ -55,7 +58,10 @@ def axe(tmp_path_factory):
         ["npm", "pack", AXE, "--silent"], cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )  # fmt: skip
     if packed.returncode:
-        _skip(f"npm pack {AXE} failed: {packed.stderr.strip()[-200:]}; or set EVALCI_AXE", "EVALCI_REQUIRE_ALL_DEPS")
+        _skip(
+            f"npm pack {AXE} failed: {packed.stderr.strip()[-200:]}; or set EVALCI_AXE",
+            "EVALCI_REQUIRE_ALL_DEPS",
+        )
     with tarfile.open(next(folder.glob("*.tgz"))) as archive:
         return archive.extractfile("package/axe.min.js").read().decode("utf-8")
 
@@ -98,7 +104,9 @@ def test_a_browser_that_hangs_fails_once_and_leaves_nothing(tmp_path, monkeypatc
     program.write_text(f"#!/bin/sh\nsleep 300 &\necho $! > {child}\necho no display >&2\nwait\n")
     program.chmod(0o755)
     monkeypatch.setattr(browser, "PATIENCE", 1.0)
-    with pytest.raises(RuntimeError, match=r"has not answered for 1 seconds, so it was ended; it said: no display"):
+    with pytest.raises(
+        RuntimeError, match=r"has not answered for 1 seconds, so it was ended; it said: no display"
+    ):
         browser.Browser(str(program))
     status = Path(f"/proc/{child.read_text().strip()}/stat")
     for _ in range(100):
@@ -129,13 +137,20 @@ def test_page_fits_is_silent_and_asks_for_nothing(chromium, made, width):
     assert chromium.evaluate(OVERFLOWS) == []
     tables, figures = (5, 2) if report.comparison is not None else (3, 1)
     assert (
-        chromium.evaluate("[...document.querySelectorAll('table')].filter(t => t.getClientRects().length).length") == tables
+        chromium.evaluate(
+            "[...document.querySelectorAll('table')].filter(t => t.getClientRects().length).length"
+        )
+        == tables
     )
-    sizes = chromium.evaluate("[...document.querySelectorAll('figure svg')].map(s => [s.clientWidth, s.clientHeight])")
+    sizes = chromium.evaluate(
+        "[...document.querySelectorAll('figure svg')].map(s => [s.clientWidth, s.clientHeight])"
+    )
     assert len(sizes) == figures
     assert all(min(360, width) - 40 <= wide <= width and high > 50 for wide, high in sizes)
     assert chromium.evaluate("document.scripts.length + document.images.length") == 0
-    lines = chromium.evaluate("[...document.querySelectorAll('td .limits')].map(s => s.getClientRects().length)")
+    lines = chromium.evaluate(
+        "[...document.querySelectorAll('td .limits')].map(s => s.getClientRects().length)"
+    )
     assert set(lines) == {1}  # no interval is torn apart
 
 
@@ -149,7 +164,9 @@ DARK = """<style>body { margin: 0; background: #111; color: #eee; color-scheme: 
 def test_a_notebook_may_be_narrower_than_its_window_and_dark(chromium, made, tmp_path, column):
     report, path = made[0], tmp_path / "notebook.html"
     host = f"{DARK}<main class=host style='width:{column}px'>"
-    path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{host}{report._repr_html_()}</main>", encoding="utf-8")
+    path.write_text(
+        f"<!DOCTYPE html><meta charset=utf-8>{host}{report._repr_html_()}</main>", encoding="utf-8"
+    )
     chromium.open(path, 1280)
     assert chromium.evaluate(OVERFLOWS.replace("innerWidth", str(column))) == []
     computed = (
@@ -158,15 +175,21 @@ def test_a_notebook_may_be_narrower_than_its_window_and_dark(chromium, made, tmp
     )
     cells = chromium.evaluate(f"({computed})('table, tr, th, td', ['color', 'backgroundColor', 'textAlign'])")
     assert cells == ["rgb(26, 26, 26) rgba(0, 0, 0, 0) left"]
-    assert chromium.evaluate(f"({computed})('p, h2, h3, dt, dd, li, blockquote', ['color'])") == ["rgb(26, 26, 26)"]
-    assert chromium.evaluate(f"({computed})('caption, figcaption', ['color', 'textAlign'])") == ["rgb(68, 68, 68) left"]
+    assert chromium.evaluate(f"({computed})('p, h2, h3, dt, dd, li, blockquote', ['color'])") == [
+        "rgb(26, 26, 26)"
+    ]
+    assert chromium.evaluate(f"({computed})('caption, figcaption', ['color', 'textAlign'])") == [
+        "rgb(68, 68, 68) left"
+    ]
 
 
 def test_scripts_in_names_show_as_text(chromium, tmp_path):
     path = tmp_path / "report.html"
     nasty().to_html(path)
     chromium.open(path, 360)
-    shown = chromium.evaluate("[...document.querySelector('table').querySelectorAll('tbody th')].map(t => t.textContent)")
+    shown = chromium.evaluate(
+        "[...document.querySelector('table').querySelectorAll('tbody th')].map(t => t.textContent)"
+    )
     assert shown == [*NASTY[:2], "</svg></style>\ufffd $x$", LONG, WIDE]
     assert "<script>alert(1)</script>" in chromium.evaluate("document.body.innerText")
     assert not [one for one in chromium.events if one.get("method") == "Page.javascriptDialogOpening"]
@@ -174,7 +197,10 @@ def test_scripts_in_names_show_as_text(chromium, tmp_path):
 
 def test_a_script_would_not_run_even_if_it_got_in(chromium, tmp_path):
     path = tmp_path / "report.html"
-    path.write_text(plain().to_html().replace("</main>", "<script>document.title = 'ran'</script></main>"), encoding="utf-8")
+    path.write_text(
+        plain().to_html().replace("</main>", "<script>document.title = 'ran'</script></main>"),
+        encoding="utf-8",
+    )
     chromium.open(path, 360)
     assert chromium.evaluate("document.title") == "score, clustered by doc_id"
     assert "Content Security Policy" in " ".join(chromium.complaints())
@@ -185,7 +211,9 @@ def test_axe_finds_nothing(chromium, axe, made, width):
     _, path = made
     chromium.open(path, width)
     chromium.evaluate(f"{axe};0")
-    found = json.loads(chromium.evaluate("axe.run().then(r => JSON.stringify([r.violations, r.passes.length]))"))
+    found = json.loads(
+        chromium.evaluate("axe.run().then(r => JSON.stringify([r.violations, r.passes.length]))")
+    )
     assert found[1] > 10  # it looked at something
     assert [(one["impact"], one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found[0]] == []
 
@@ -195,12 +223,20 @@ def test_screen_reader_hears_tables_as_tables_on_a_phone(chromium, made):
     chromium.open(path, 360)
     nodes = chromium.send("Accessibility.getFullAXTree")["nodes"]
     roles = pd.Series([node["role"]["value"] for node in nodes if not node.get("ignored")]).value_counts()
-    rows = len(report.rates) * 2 + len(report.clustering) + 2 * (0 if report.comparison is None else len(report.comparison))
+    rows = (
+        len(report.rates) * 2
+        + len(report.clustering)
+        + 2 * (0 if report.comparison is None else len(report.comparison))
+    )
     n_tables = 3 if report.comparison is None else 5
     assert roles["table"] == n_tables
     assert roles["row"] == rows + n_tables
     assert roles["rowheader"] == rows
-    names = [node["name"]["value"] for node in nodes if node["role"]["value"] == "image" and not node.get("ignored")]
+    names = [
+        node["name"]["value"]
+        for node in nodes
+        if node["role"]["value"] == "image" and not node.get("ignored")
+    ]
     assert len(names) == (1 if report.comparison is None else 2)
     assert all("the numbers are in the table above" in name for name in names)
 
@@ -245,7 +281,9 @@ def test_print_fits_on_paper(chromium, made, tmp_path):
     _, path = made
     chromium.open(path, 1280)
     chromium.send("Emulation.setEmulatedMedia", media="print")
-    chromium.send("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)  # A4
+    chromium.send(
+        "Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False
+    )  # A4
     try:
         assert chromium.evaluate("document.documentElement.scrollWidth") <= 718
         chromium.pdf(tmp_path / "report.pdf")

@@ -83,7 +83,9 @@ def test_results_of_all_methods_and_containers(rag, cube):
     ]
     gate = rag.evalci.diff_ci("model", item="item", cluster="doc_id", baseline="atlas", margin=0.02)
     assert report.table(gate).data["verdict"].str.startswith("inconclusive, p = ").all()
-    code = datasets.load_code_eval().evalci.pass_at_k([1, 2], item="item", cluster="repo_id", by="model", rng=1)
+    code = datasets.load_code_eval().evalci.pass_at_k(
+        [1, 2], item="item", cluster="repo_id", by="model", rng=1
+    )
     rows = report.table(code).data
     assert rows.index.is_unique
     assert rows["rests on"].iloc[0] == "80 items in 20 clusters of repo_id"
@@ -114,10 +116,14 @@ def test_tests_and_clusterings_have_words_too(rag, cube):
 
 
 def test_latex_has_escapes_of_its_own():
-    frame = result(model=["[50%] a_b & c", "{$x$}~^\\#<b>"], ci_low=[-np.inf, -0.25], estimate=[-1.0, 0.5], method="m")
+    frame = result(
+        model=["[50%] a_b & c", "{$x$}~^\\#<b>"], ci_low=[-np.inf, -0.25], estimate=[-1.0, 0.5], method="m"
+    )
     text = report.table(frame, caption="100 % of R&D").to_latex(hrules=True)
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert rows[1].startswith(r"{}[50\%] a\_b \& c & $-$1 [$-$$\infty$, 0.8114] & 6,511 items in 27 clusters of task & m")
+    assert rows[1].startswith(
+        r"{}[50\%] a\_b \& c & $-$1 [$-$$\infty$, 0.8114] & 6,511 items in 27 clusters of task & m"
+    )
     assert rows[2].startswith(
         r"\{\$x\$\}\textasciitilde{}\textasciicircum{}\textbackslash{}\#\textless{}b\textgreater{} & 0.5 ["
     )
@@ -139,14 +145,18 @@ def test_text_is_escaped_and_the_rows_have_headers():
 
 
 def test_errors_say_what_is_wanted(rag):
-    with pytest.raises(ex.ColumnNotFoundError, match=r"report\.table takes a result of cluster_ci.*'estimate'"):
+    with pytest.raises(
+        ex.ColumnNotFoundError, match=r"report\.table takes a result of cluster_ci.*'estimate'"
+    ):
         report.table(rag)
     with pytest.raises(ex.MethodError, match=r"report\.table was given a result without rows"):
         report.table(result().iloc[:0])
     with pytest.raises(ex.MethodError, match="nouns= must be two words"):
         report.table(result(), nouns=("items",))
     parts = datasets.load_code_eval().evalci.variance_components(item="item", cluster="repo_id", by="model")
-    with pytest.raises(ex.ColumnNotFoundError, match=r"takes a result of .*mcnemar or design_effect.*Not there: 'ci_low'"):
+    with pytest.raises(
+        ex.ColumnNotFoundError, match=r"takes a result of .*mcnemar or design_effect.*Not there: 'ci_low'"
+    ):
         report.table(parts)
     with pytest.raises(ex.MethodError, match=r"report\.table takes a result.*got list"):
         report.table([1])

@@ -17,7 +17,9 @@ def smooth_loglik(s, m, count, rho, p):
     if (s % 1).any() or (m % 1).any():
         return (betaln(p * t + s, (1 - p) * t + m - s) - betaln(p * t, (1 - p) * t)) @ count
     j, r = np.arange(int(m.max())), 1 / t
-    rises = [np.concatenate([0 * r, np.cumsum(np.log(start + j * r), axis=1)], axis=1) for start in (p, 1 - p, 1.0)]
+    rises = [
+        np.concatenate([0 * r, np.cumsum(np.log(start + j * r), axis=1)], axis=1) for start in (p, 1 - p, 1.0)
+    ]
     s, m = s.astype(int), m.astype(int)
     return (rises[0][:, s] + rises[1][:, m - s] - rises[2][:, m]) @ count
 
@@ -126,12 +128,22 @@ def score_z(b, c, n, delta):
     low, high = max(0.0, -delta), (1 - delta) / 2  # of the second system's share
 
     def slope(p):
-        terms = ((b, 1 / max(p + delta, 1e-300)), (c, 1 / max(p, 1e-300)), (n - b - c, -2 / max(1 - delta - 2 * p, 1e-300)))
+        terms = (
+            (b, 1 / max(p + delta, 1e-300)),
+            (c, 1 / max(p, 1e-300)),
+            (n - b - c, -2 / max(1 - delta - 2 * p, 1e-300)),
+        )
         return sum(count * term for count, term in terms if count)
 
     inside = 1e-15 * (high - low)
     ends = low + inside, high - inside
-    p = low if slope(ends[0]) <= 0 else high if slope(ends[1]) >= 0 else brentq(slope, *ends, xtol=1e-300, rtol=1e-15)
+    p = (
+        low
+        if slope(ends[0]) <= 0
+        else high
+        if slope(ends[1]) >= 0
+        else brentq(slope, *ends, xtol=1e-300, rtol=1e-15)
+    )
     variance, excess = n * (2 * p + delta * (1 - delta)), b - c - n * delta
     return excess / np.sqrt(variance) if variance > 0 else np.inf * excess if excess else 0.0
 
@@ -238,7 +250,14 @@ def weighted_paired(d, w, g, *, outside=0.025, n_nodes=20_000):
         return weight @ stats.t.sf(sign * score_z(b, c, n, delta) * root, df)
 
     low, high = (
-        brentq(lambda x, s=sign: above(x, -s) - outside, estimate, sign * (1 - 1e-12), xtol=1e-14) for sign in (-1, 1)
+        brentq(lambda x, s=sign: above(x, -s) - outside, estimate, sign * (1 - 1e-12), xtol=1e-14)
+        for sign in (-1, 1)
     )
     error = np.sqrt((sum(w * d**2) / total - estimate**2) / n * (weight @ (1 / share)))
-    return {"low": low, "high": high, "p": min(1.0, 2 * min(above(0.0, 1), above(0.0, -1))), "worth": n, "se": error}
+    return {
+        "low": low,
+        "high": high,
+        "p": min(1.0, 2 * min(above(0.0, 1), above(0.0, -1))),
+        "worth": n,
+        "se": error,
+    }

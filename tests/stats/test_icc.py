@@ -92,10 +92,14 @@ def test_f_interval_of_whole_clusters_is_one():
 def test_jackknife_leaves_out_one_cluster_at_a_time(method, name):
     y, g = ROWS[name]
     estimate = getattr(ours, f"icc_{method}")
-    left = np.array([estimate(totals(y[g != c], np.unique(g[g != c], return_inverse=True)[1]))[0] for c in np.unique(g)])
+    left = np.array(
+        [estimate(totals(y[g != c], np.unique(g[g != c], return_inverse=True)[1]))[0] for c in np.unique(g)]
+    )
     n = len(left)
     error = np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum())
     half = ss.t.ppf(0.9, n - 1) * error
     want = estimate(totals(y, g))[0] + np.array([-half, half])
     assert (np.abs(want) < 1).any()
-    assert_allclose(np.ravel(ours.icc_jackknife_interval(totals(y, g), method, 0.1)), np.clip(want, -1, 1), rtol=1e-9)
+    assert_allclose(
+        np.ravel(ours.icc_jackknife_interval(totals(y, g), method, 0.1)), np.clip(want, -1, 1), rtol=1e-9
+    )

@@ -77,7 +77,9 @@ def test_no_rows():
 
 def test_sum_max_spread_one():
     y, codes, groups, _ = rows(1)
-    t = ClusterTotals.from_rows(y, codes, n_clusters=30, groups=groups, n_groups=5, bounded=True, binary=False)
+    t = ClusterTotals.from_rows(
+        y, codes, n_clusters=30, groups=groups, n_groups=5, bounded=True, binary=False
+    )
     for h in range(5):
         part = t.one(h)
         assert part.shape == ()
@@ -86,7 +88,9 @@ def test_sum_max_spread_one():
         if h == 2:
             assert np.isnan(t.max(t.s)[h])
         else:
-            assert_allclose(t.max(t.s)[h], max(y[(groups == h) & (codes == c)].sum() for c in range(30)), rtol=1e-12)
+            assert_allclose(
+                t.max(t.s)[h], max(y[(groups == h) & (codes == c)].sum() for c in range(30)), rtol=1e-12
+            )
     assert_array_equal(t.spread(np.arange(5)), t.group)
 
 
@@ -99,7 +103,12 @@ def test_concat_of_parts_is_the_whole():
         at = np.isin(groups, chosen)
         parts.append(
             ClusterTotals.from_rows(
-                y[at], codes[at], groups=groups[at] - chosen[0], n_groups=len(chosen), weights=w[at], **options
+                y[at],
+                codes[at],
+                groups=groups[at] - chosen[0],
+                n_groups=len(chosen),
+                weights=w[at],
+                **options,
             )
         )
     joined = ClusterTotals.concat(parts, (5,))
@@ -151,7 +160,9 @@ def test_from_sums_errors(s, m, ss, error, words):
 def test_callers_arrays_are_not_changed():
     y, codes, groups, w = rows(3)
     copies = [a.copy() for a in (y, codes, groups, w)]
-    ClusterTotals.from_rows(y, codes, n_clusters=30, groups=groups, n_groups=5, weights=w, bounded=True, binary=False)
+    ClusterTotals.from_rows(
+        y, codes, n_clusters=30, groups=groups, n_groups=5, weights=w, bounded=True, binary=False
+    )
     for a, copy in zip((y, codes, groups, w), copies, strict=True):
         assert_array_equal(a, copy)
 

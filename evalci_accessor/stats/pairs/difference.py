@@ -130,9 +130,13 @@ def diff_ci(
     ran = resolve_diff_method(method, binary=True, clustered=t.size is not None)
     width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
     return conclude(
-        [prepare(t, ran, both=concordant, replicates=replicates)], ran, alternative=alternative,
-        confidence_level=confidence_level, margin=width, claim=claimed,
-    ).shaped(shape)  # fmt: skip
+        [prepare(t, ran, both=concordant, replicates=replicates)],
+        ran,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        margin=width,
+        claim=claimed,
+    ).shaped(shape)
 
 
 def pair_totals(b: FloatArray, c: FloatArray, m: FloatArray) -> tuple[PairTotals, tuple[int, ...]]:
@@ -225,7 +229,9 @@ def resolve_claim(margin: float | None, claim: Claim | None, *, bounded: bool) -
         return 0.0, "superiority"
     is_number = isinstance(margin, (int, float, np.integer, np.floating)) and not isinstance(margin, bool)
     if not is_number or not 0 <= margin < np.inf:
-        raise MethodError(f"margin={margin!r} must be a number >= 0, in units of the scores (.02 for two points of a rate).")
+        raise MethodError(
+            f"margin={margin!r} must be a number >= 0, in units of the scores (.02 for two points of a rate)."
+        )
     if bounded and margin >= 1:
         hint = f" Did you mean {margin / 100:g}?" if margin < 100 else ""
         raise MethodError(f"margin={margin!r} is as wide as the scores, which lie in [0, 1].{hint}")
@@ -273,17 +279,23 @@ class Prepared:
         return self.law.df if isinstance(self.law, PivotLaw) else np.full(len(self.flat), np.nan)
 
 
-def prepare(t: PairTotals, method: str, *, both: FloatArray | None = None, replicates: FloatArray | None = None) -> Prepared:
+def prepare(
+    t: PairTotals, method: str, *, both: FloatArray | None = None, replicates: FloatArray | None = None
+) -> Prepared:
     """What the method needs of the totals of some pairs."""
     if t.n_clusters < 2:
-        raise ClusterError("All items lie in a single cluster, from which no error between clusters can be told.")
+        raise ClusterError(
+            "All items lie in a single cluster, from which no error between clusters can be told."
+        )
     flat = negative = short = np.zeros(len(t.total), dtype=bool)
     law: Law | None = None
     if method == "tango":
         law = ScoreLaw.of(t, None)
     elif method == "newcombe":
         if both is None:
-            raise MethodError("method='newcombe' needs the number of items that both systems passed: pass `both`.")
+            raise MethodError(
+                "method='newcombe' needs the number of items that both systems passed: pass `both`."
+            )
         law = NewcombeLaw.of(t, both)
     elif method in ("bonett_price", "agresti_min"):
         law = adjusted_wald(t, 1.0 if method == "bonett_price" else 0.5)
@@ -295,10 +307,15 @@ def prepare(t: PairTotals, method: str, *, both: FloatArray | None = None, repli
         law, flat = cr_law(t, method, variance)
         negative, short = variance.negative, variance.short
     return Prepared(
-        totals=_without_clusters(t), evidence=Evidence.of(t) if law is None and t.crossed is None else None, law=law, flat=flat,
-        n_differing=t.n_differing, crossed=crossed_evidence(t.crossed) if law is None and t.crossed is not None else None,
-        negative=negative, short=short,
-    )  # fmt: skip
+        totals=_without_clusters(t),
+        evidence=Evidence.of(t) if law is None and t.crossed is None else None,
+        law=law,
+        flat=flat,
+        n_differing=t.n_differing,
+        crossed=crossed_evidence(t.crossed) if law is None and t.crossed is not None else None,
+        negative=negative,
+        short=short,
+    )
 
 
 def _without_clusters(t: PairTotals) -> PairTotals:
@@ -326,7 +343,11 @@ def joint_law(lots: Sequence[Prepared]) -> Law:
     if laws:
         return type(laws[0]).join(laws)
     crossed = [lot.crossed for lot in lots if lot.crossed is not None]
-    posteriors = crossed_posteriors(crossed) if crossed else pair_posteriors([one for lot in lots if (one := lot.evidence)])
+    posteriors = (
+        crossed_posteriors(crossed)
+        if crossed
+        else pair_posteriors([one for lot in lots if (one := lot.evidence)])
+    )
     return ScoreLaw.join([ScoreLaw.of(lot.totals, one) for lot, one in zip(lots, posteriors, strict=True)])
 
 
@@ -344,9 +365,14 @@ def infer(
     """Interval, p-value and verdict of one lot of pairs by a resolved method."""
     width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
     return conclude(
-        [prepare(t, method, replicates=replicates)], method, alternative=alternative,
-        confidence_level=confidence_level, margin=width, claim=claimed, simultaneous=simultaneous,
-    )  # fmt: skip
+        [prepare(t, method, replicates=replicates)],
+        method,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        margin=width,
+        claim=claimed,
+        simultaneous=simultaneous,
+    )
 
 
 def conclude(
@@ -372,18 +398,32 @@ def conclude(
     wide = (low, high)
     if simultaneous is not None:
         seen = not isinstance(law, ReplicateLaw) or law.resolves(simultaneous)
-        wide = law.limits(simultaneous) if seen else (np.full(mean.shape, np.nan), np.full(mean.shape, np.nan))
+        wide = (
+            law.limits(simultaneous) if seen else (np.full(mean.shape, np.nan), np.full(mean.shape, np.nan))
+        )
     # Without any difference nothing speaks against none, also where no interval can be given.
     equal = np.concatenate([t.square == 0 for t in totals])
     pvalue = np.where(equal & (alternative == "two-sided"), 1.0, sided(*law.tails(0.0), alternative))
     verdict, shown = _verdict(law, mean, pvalue, margin, claim, 1 - level)
     pairs = [len(t.total) for t in totals]
     return DifferenceResult(
-        difference=mean, std_error=law.std_error, ci_low=low, ci_high=high, statistic=_statistic(law, mean), pvalue=pvalue,
-        simultaneous_low=wide[0], simultaneous_high=wide[1], margin=margin, verdict=verdict, pvalue_verdict=shown,
-        n_pairs=np.repeat([t.n for t in totals], pairs), n_clusters=np.repeat([t.n_clusters for t in totals], pairs),
-        method=method, confidence_level=level, fallback=np.concatenate([lot.flat for lot in lots]),
-    )  # fmt: skip
+        difference=mean,
+        std_error=law.std_error,
+        ci_low=low,
+        ci_high=high,
+        statistic=_statistic(law, mean),
+        pvalue=pvalue,
+        simultaneous_low=wide[0],
+        simultaneous_high=wide[1],
+        margin=margin,
+        verdict=verdict,
+        pvalue_verdict=shown,
+        n_pairs=np.repeat([t.n for t in totals], pairs),
+        n_clusters=np.repeat([t.n_clusters for t in totals], pairs),
+        method=method,
+        confidence_level=level,
+        fallback=np.concatenate([lot.flat for lot in lots]),
+    )
 
 
 def _statistic(law: Law, mean: FloatArray) -> FloatArray:
@@ -403,11 +443,16 @@ def _verdict(
     if claim == "superiority" and margin == 0:  # is one of them better, whichever it is?
         p = pvalue
         sure = p <= alpha
-        words = np.where(sure & (mean > 0), "superior", np.where(sure & (mean < 0), "inferior", "inconclusive"))
+        words = np.where(
+            sure & (mean > 0), "superior", np.where(sure & (mean < 0), "inferior", "inconclusive")
+        )
         return np.where(np.isnan(p), "", words), p
     above, below = law.tails(margin), law.tails(-margin)  # each: greater than, less than
     if claim == "equivalence":
-        p, against = np.maximum(below[0], above[1]), np.minimum(above[0], below[1])  # the latter of either side
+        p, against = (
+            np.maximum(below[0], above[1]),
+            np.minimum(above[0], below[1]),
+        )  # the latter of either side
         word, other = "equivalent", "different"
     elif claim == "noninferiority":
         p, against, word, other = below[0], below[1], "noninferior", "inferior"

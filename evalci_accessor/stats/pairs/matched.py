@@ -67,9 +67,17 @@ class PairTotals:
         """The totals of one pair alone, without cells, weights and crossed clusterings."""
         at = slice(k, k + 1)
         return PairTotals(
-            n=self.n, size=self.size, d=None if self.d is None else self.d[at], total=self.total[at], square=self.square[at],
-            binary=self.binary, bounded=self.bounded, span=self.span[at], scale=self.scale[at], spread=self.spread[at],
-        )  # fmt: skip
+            n=self.n,
+            size=self.size,
+            d=None if self.d is None else self.d[at],
+            total=self.total[at],
+            square=self.square[at],
+            binary=self.binary,
+            bounded=self.bounded,
+            span=self.span[at],
+            scale=self.scale[at],
+            spread=self.spread[at],
+        )
 
     @property
     def only_a(self) -> FloatArray:
@@ -122,7 +130,9 @@ class PairTotals:
         Of weighted items without clusters, Kish's effective number of those that differ; of crossed clusterings the fewest.
         """
         if self.crossed is not None:
-            return np.asarray(np.min([self.crossed[d,].n_differing for d in clusterings(self.crossed)], axis=0))
+            return np.asarray(
+                np.min([self.crossed[d,].n_differing for d in clusterings(self.crossed)], axis=0)
+            )
         if self.weights is not None and self.weights.kish is None:
             with np.errstate(invalid="ignore"):
                 return np.where(self.square > 0, self.square**2 / self.weights.square, 0.0)
@@ -139,23 +149,40 @@ class PairTotals:
             if (values < 0).any() or (values != np.round(values)).any():
                 raise ScoreError(f"`{name}` must hold whole numbers >= 0; they are counts of items.")
         if (m >= _COUNTABLE).any():
-            raise ScoreError("`size` holds numbers of items of 2**53 or more, which floating point cannot count.")
+            raise ScoreError(
+                "`size` holds numbers of items of 2**53 or more, which floating point cannot count."
+            )
         if (b + c > m).any():
             raise ScoreError("`only_a` + `only_b` must not exceed the number of items.")
         if m.ndim == 0:
             return cls(
-                n=int(m), size=None, d=None, total=b - c, square=b + c, spread=_spread(b - c, b + c, int(m)), binary=True,
+                n=int(m),
+                size=None,
+                d=None,
+                total=b - c,
+                square=b + c,
+                spread=_spread(b - c, b + c, int(m)),
+                binary=True,
                 bounded=True,
-                span=np.ones(len(b)), scale=np.ones(len(b)),
-            )  # fmt: skip
+                span=np.ones(len(b)),
+                scale=np.ones(len(b)),
+            )
         held = m > 0
         b, c, m = b[:, held], c[:, held], m[held]
         # The split of the concordant items does not matter to a difference, but Eliasziw and Donner's test looks at it.
         n, total, square = int(m.sum()), (b - c).sum(axis=1), (b + c).sum(axis=1)
         return cls(
-            n=n, size=m, d=b - c, total=total, square=square, spread=_spread(total, square, n), binary=True, bounded=True,
-            span=np.ones(len(b)), scale=np.ones(len(b)),
-        )  # fmt: skip
+            n=n,
+            size=m,
+            d=b - c,
+            total=total,
+            square=square,
+            spread=_spread(total, square, n),
+            binary=True,
+            bounded=True,
+            span=np.ones(len(b)),
+            scale=np.ones(len(b)),
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -252,9 +279,18 @@ class MatchedScores:
             size = np.bincount(codes, weights=weights, minlength=len(cluster)).astype(np.float64)
             sums = _sum_by(moved, codes, len(cluster))
         return cls(
-            scores=values, mean=mean, codes=codes, cluster=cluster, size=size, sums=sums, binary=binary, bounded=bounded, low=low,
-            high=high, weights=weights,
-        )  # fmt: skip
+            scores=values,
+            mean=mean,
+            codes=codes,
+            cluster=cluster,
+            size=size,
+            sums=sums,
+            binary=binary,
+            bounded=bounded,
+            low=low,
+            high=high,
+            weights=weights,
+        )
 
     def gram(self) -> FloatArray:
         """Number of items that both of two systems passed, for all pairs at once, shape (M, M) (0/1 scores)."""
@@ -281,19 +317,33 @@ class MatchedScores:
             out[part] = ((self.scores[:, a[part]] - self.scores[:, b[part]]) ** 2).sum(axis=0)
         return out
 
-    def totals(self, a: IntArray, b: IntArray, square: FloatArray, *, by_cluster: bool, cells: bool = False) -> PairTotals:
+    def totals(
+        self, a: IntArray, b: IntArray, square: FloatArray, *, by_cluster: bool, cells: bool = False
+    ) -> PairTotals:
         """Totals of the pairs (a, b); those of each cluster only if asked for. ``square`` is without weights."""
         if self.weights is not None:
             return self._weighted_totals(a, b)
         d = self._by_cluster(a, b) if by_cluster else None
         total = self.total(a, b) if d is None else d.sum(axis=1)
-        spread = _spread(total, square, self.n) if self.binary or by_cluster else self._spreads(a, b, total / self.n)
+        spread = (
+            _spread(total, square, self.n)
+            if self.binary or by_cluster
+            else self._spreads(a, b, total / self.n)
+        )
         low, high = np.minimum(self.low[a], self.low[b]), np.maximum(self.high[a], self.high[b])
         return PairTotals(
-            n=self.n, size=self.sizes if by_cluster else None, d=d, total=total, square=square, spread=spread,
-            binary=self.binary, bounded=self.bounded, span=np.ones(len(a)) if self.bounded else high - low,
-            scale=np.maximum(np.abs(low), np.abs(high)), cells=self._cells(a, b) if cells else None,
-        )  # fmt: skip
+            n=self.n,
+            size=self.sizes if by_cluster else None,
+            d=d,
+            total=total,
+            square=square,
+            spread=spread,
+            binary=self.binary,
+            bounded=self.bounded,
+            span=np.ones(len(a)) if self.bounded else high - low,
+            scale=np.maximum(np.abs(low), np.abs(high)),
+            cells=self._cells(a, b) if cells else None,
+        )
 
     def total(self, a: IntArray, b: IntArray) -> FloatArray:
         """Sum of the (weighted) differences of the pairs (a, b)."""
@@ -328,11 +378,20 @@ class MatchedScores:
         low, high = np.minimum(self.low[a], self.low[b]), np.maximum(self.high[a], self.high[b])
         weights = PairWeights(
             total=self.mass, effective=kish_size(w), kish=kish, square=heavy, within=within, worth=value
-        )  # fmt: skip
+        )
         return PairTotals(
-            n=self.n, size=self.sizes, d=d, total=total, square=square, spread=spread, binary=self.binary, bounded=self.bounded,
-            span=np.ones(pairs) if self.bounded else high - low, scale=np.maximum(np.abs(low), np.abs(high)), weights=weights,
-        )  # fmt: skip
+            n=self.n,
+            size=self.sizes,
+            d=d,
+            total=total,
+            square=square,
+            spread=spread,
+            binary=self.binary,
+            bounded=self.bounded,
+            span=np.ones(pairs) if self.bounded else high - low,
+            scale=np.maximum(np.abs(low), np.abs(high)),
+            weights=weights,
+        )
 
     def _by_cluster(self, a: IntArray, b: IntArray) -> FloatArray:
         """Sum of the differences in each cluster, shape (P, G); of graded scores one by one, since sums of theirs would cancel."""
@@ -376,7 +435,9 @@ def _sum_by(values: FloatArray, codes: IntArray, size: int) -> FloatArray:
     return np.stack([np.bincount(codes, weights=column, minlength=size) for column in values.T], axis=1)
 
 
-Every: TypeAlias = "Mapping[tuple[int, ...], PairTotals]"  # by each clustering and each intersection, from their places
+Every: TypeAlias = (
+    "Mapping[tuple[int, ...], PairTotals]"  # by each clustering and each intersection, from their places
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -495,7 +556,9 @@ def _by_largest(weights: FloatArray, codes: IntArray, n_clusters: int) -> FloatA
     return weights / largest[codes]
 
 
-def within_sums(d: FloatArray, mean: FloatArray, weights: FloatArray, codes: IntArray, kish: FloatArray) -> FloatArray:
+def within_sums(
+    d: FloatArray, mean: FloatArray, weights: FloatArray, codes: IntArray, kish: FloatArray
+) -> FloatArray:
     """Sum of squares within the clusters for each pair; ``d`` (n, P) are item differences, ``mean`` (P, G) cluster means."""
     own = _by_largest(weights, codes, len(kish))
     share = own * (kish / np.bincount(codes, weights=own, minlength=len(kish)))[codes]

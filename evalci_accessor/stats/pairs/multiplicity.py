@@ -165,7 +165,9 @@ def _level(tails: FloatArray, charged: int, alpha: float) -> float:
 
 def _contrasts(block: Block) -> _Contrasts:
     pairs, first = np.unique(np.sort(block.contrasts.reshape(-1, 2), axis=1), axis=0, return_index=True)
-    df = np.nan_to_num(np.broadcast_to(np.asarray(block.df, dtype=np.float64), len(block.contrasts))[first], nan=0.0)
+    df = np.nan_to_num(
+        np.broadcast_to(np.asarray(block.df, dtype=np.float64), len(block.contrasts))[first], nan=0.0
+    )
     a, b = pairs.T
     variance, total = _variances(block.influence, a, b)
     varies = variance > _NONE * total
@@ -188,7 +190,9 @@ def _variances(influence: FloatArray, a: IntArray, b: IntArray) -> tuple[FloatAr
     return variance, total
 
 
-def _largest(blocks: Sequence[Block], contrasts: list[_Contrasts], n_draws: int, seed: np.random.SeedSequence) -> np.ndarray:
+def _largest(
+    blocks: Sequence[Block], contrasts: list[_Contrasts], n_draws: int, seed: np.random.SeedSequence
+) -> np.ndarray:
     """The largest |t| of each draw, float32."""
     factors, n_clusters = _factors(blocks, [len(c.a) > 0 for c in contrasts])
     parts = list(_chunks(n_draws, _BLOCK))
@@ -228,8 +232,14 @@ def _draw(factors: list[_Factor], n_clusters: int, generator: np.random.Generato
 
 def _factors(blocks: Sequence[Block], used: list[bool]) -> tuple[list[_Factor], int]:
     """What to multiply the draws with, and how many draws a column needs."""
-    named = [block.clusters for block, kept in zip(blocks, used, strict=True) if kept and block.clusters is not None]
-    seen, times = np.unique(np.concatenate(named), return_counts=True) if named else (np.zeros(0), np.zeros(0))
+    named = [
+        block.clusters
+        for block, kept in zip(blocks, used, strict=True)
+        if kept and block.clusters is not None
+    ]
+    seen, times = (
+        np.unique(np.concatenate(named), return_counts=True) if named else (np.zeros(0), np.zeros(0))
+    )
     shared = seen[times > 1]
     linked, alone = [], []
     for i, block in enumerate(blocks):
@@ -252,7 +262,9 @@ def _factors(blocks: Sequence[Block], used: list[bool]) -> tuple[list[_Factor], 
 def _number(blocks: Sequence[Block], members: list[int]) -> tuple[list[_Factor], int]:
     """Factors of blocks that may share clusters, with the clusters numbered from 0."""
     rows = [len(blocks[i].influence) for i in members]
-    named = [np.arange(n) if (c := blocks[i].clusters) is None else c for i, n in zip(members, rows, strict=True)]
+    named = [
+        np.arange(n) if (c := blocks[i].clusters) is None else c for i, n in zip(members, rows, strict=True)
+    ]
     unique, code = np.unique(np.concatenate(named), return_inverse=True)
     code = _by_content(blocks, members, code.reshape(-1), len(unique))
     group = []
@@ -266,18 +278,24 @@ def _number(blocks: Sequence[Block], members: list[int]) -> tuple[list[_Factor],
 def _by_content(blocks: Sequence[Block], members: list[int], code: IntArray, size: int) -> IntArray:
     """Number the clusters by their influences, so that neither their names nor their order move a draw."""
     mixed = [
-        blocks[i].influence @ np.cos(np.arange(1.0, blocks[i].influence.shape[1] + 1) + k) for k, i in enumerate(members)
+        blocks[i].influence @ np.cos(np.arange(1.0, blocks[i].influence.shape[1] + 1) + k)
+        for k, i in enumerate(members)
     ]
     key = np.bincount(code, weights=np.concatenate(mixed), minlength=size)
     rank = np.empty(size, dtype=np.int64)
-    rank[np.argsort(np.round(key / (np.abs(key).max(initial=0.0) or 1.0), 9), kind="stable")] = np.arange(size)
+    rank[np.argsort(np.round(key / (np.abs(key).max(initial=0.0) or 1.0), 9), kind="stable")] = np.arange(
+        size
+    )
     return rank[code]
 
 
 def _condense(group: list[_Factor], n_clusters: int, width: int) -> _Factor:
     """One square factor with the same covariance."""
     stops = np.cumsum([factor.influence.shape[1] for factor in group])
-    runs = [slice(int(stop) - factor.influence.shape[1], int(stop)) for stop, factor in zip(stops, group, strict=True)]
+    runs = [
+        slice(int(stop) - factor.influence.shape[1], int(stop))
+        for stop, factor in zip(stops, group, strict=True)
+    ]
     covariance = np.zeros((width, width))
     for part in _chunks(n_clusters, _CHUNK):
         dense = np.zeros((part.stop - part.start, width))
@@ -420,7 +438,9 @@ def _pvalues(values: object) -> FloatArray:
     wrong = p[(p < 0) | (p > 1)]
     if wrong.size:
         shown = ", ".join(f"{value:g}" for value in wrong[:5]) + (", ..." if wrong.size > 5 else "")
-        raise MethodError(f"{wrong.size} of {p.size} p-values lie outside [0, 1]: {shown}. A missing one must be nan.")
+        raise MethodError(
+            f"{wrong.size} of {p.size} p-values lie outside [0, 1]: {shown}. A missing one must be nan."
+        )
     return p
 
 
@@ -430,8 +450,12 @@ def _families(family: object, shape: tuple[int, ...]) -> IntArray:
         return np.zeros(shape, dtype=np.int64)
     codes = np.asarray(family)
     if codes.dtype.kind not in "iu":
-        raise MethodError(f"`family` must be whole numbers, one for each family; got values of dtype {codes.dtype}.")
+        raise MethodError(
+            f"`family` must be whole numbers, one for each family; got values of dtype {codes.dtype}."
+        )
     try:
         return np.broadcast_to(codes, shape)
     except ValueError:
-        raise MethodError(f"`family` of shape {codes.shape} does not broadcast to the p-values' shape {shape}.") from None
+        raise MethodError(
+            f"`family` of shape {codes.shape} does not broadcast to the p-values' shape {shape}."
+        ) from None

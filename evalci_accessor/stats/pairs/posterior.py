@@ -159,18 +159,31 @@ class Evidence:
         own = t.size if t.weights is None else t.weights.kish
         if t.size is None or own is None or t.d is None or (own == 1).all() or not pairs:
             none, zero = np.zeros((pairs, 1)), np.zeros(pairs)
-            return cls(size=none, count=none, first=none, second=none, within=zero, n=zero, growth=zero, independent=True)
+            return cls(
+                size=none,
+                count=none,
+                first=none,
+                second=none,
+                within=zero,
+                n=zero,
+                growth=zero,
+                independent=True,
+            )
         order = np.argsort(own, kind="stable")
         size, start, count = np.unique(own[order], return_index=True, return_counts=True)
         off = t.d[:, order] / t.size[order] - t.mean[:, None]
         within = t.square - (t.d**2 / t.size).sum(axis=1) if t.weights is None else t.weights.within
         flat = _FLAT * t.square * (own.sum() / t.mass)
         return cls(
-            size=np.broadcast_to(size, (pairs, len(size))), count=np.broadcast_to(count.astype(np.float64), (pairs, len(size))),
-            first=np.add.reduceat(off, start, axis=1), second=np.add.reduceat(off**2, start, axis=1),
-            within=np.where(within > flat, within, 0.0), n=np.full(pairs, float(own.sum())),
-            growth=np.full(pairs, t.effective_items / t.effective_clusters - 1), independent=False,
-        )  # fmt: skip
+            size=np.broadcast_to(size, (pairs, len(size))),
+            count=np.broadcast_to(count.astype(np.float64), (pairs, len(size))),
+            first=np.add.reduceat(off, start, axis=1),
+            second=np.add.reduceat(off**2, start, axis=1),
+            within=np.where(within > flat, within, 0.0),
+            n=np.full(pairs, float(own.sum())),
+            growth=np.full(pairs, t.effective_items / t.effective_clusters - 1),
+            independent=False,
+        )
 
     @classmethod
     def join(cls, lots: Sequence[Evidence]) -> Evidence:
@@ -186,10 +199,15 @@ class Evidence:
             )
 
         return cls(
-            size=wide("size", 1.0), count=wide("count", 0.0), first=wide("first", 0.0), second=wide("second", 0.0),
-            within=np.concatenate([lot.within for lot in lots]), n=np.concatenate([lot.n for lot in lots]),
-            growth=np.concatenate([lot.growth for lot in lots]), independent=False,
-        )  # fmt: skip
+            size=wide("size", 1.0),
+            count=wide("count", 0.0),
+            first=wide("first", 0.0),
+            second=wide("second", 0.0),
+            within=np.concatenate([lot.within for lot in lots]),
+            n=np.concatenate([lot.n for lot in lots]),
+            growth=np.concatenate([lot.growth for lot in lots]),
+            independent=False,
+        )
 
     def part(self, pairs: slice) -> Evidence:
         """Some of the pairs."""
@@ -213,9 +231,11 @@ class Evidence:
         clusters = self.count.sum(axis=1)
         with np.errstate(divide="ignore"):
             out = (
-                -np.einsum("pkc,pc->pk", np.log(growth), self.count) - (self.n - clusters)[:, None] * np.log(rest)
-                - np.log(total) - (self.n - 1)[:, None] * np.log(q)
-            ) / 2  # fmt: skip
+                -np.einsum("pkc,pc->pk", np.log(growth), self.count)
+                - (self.n - clusters)[:, None] * np.log(rest)
+                - np.log(total)
+                - (self.n - 1)[:, None] * np.log(q)
+            ) / 2
         # No difference varies: every ICC is as likely as another.
         return np.where((self.within + self.spread() <= 0)[:, None], 0.0, out)
 
@@ -225,7 +245,9 @@ def _nodes(like: Evidence, n_nodes: int) -> tuple[FloatArray, FloatArray]:
     pairs = len(like.within)
     # With whole clusters that agree and clusters that differ, the posterior is a point at 1.
     point = (like.within == 0) & (like.spread() > 0)
-    inner = dataclasses.replace(like, within=np.where(point, like.spread(), like.within)) if point.any() else like
+    inner = (
+        dataclasses.replace(like, within=np.where(point, like.spread(), like.within)) if point.any() else like
+    )
     low, high = np.zeros(pairs), np.full(pairs, HALF_PI)
     grid = np.arange(_N_SEARCH) + 0.5
     for _ in range(30):

@@ -101,7 +101,9 @@ def mcnemar(
     if cells is not None:
         t = dataclasses.replace(t, cells=_checked_cells(as_float(cells, "cells"), b, c, m)[..., m > 0])
     ran = resolve_test_method(method, clustered=clustered)
-    return pair_test(t, ran, alternative=alternative, n_resamples=n_resamples, seed=seed_sequence(rng)).shaped(shape)
+    return pair_test(
+        t, ran, alternative=alternative, n_resamples=n_resamples, seed=seed_sequence(rng)
+    ).shaped(shape)
 
 
 def _checked_cells(cells: FloatArray, b: FloatArray, c: FloatArray, m: FloatArray) -> FloatArray:
@@ -110,11 +112,15 @@ def _checked_cells(cells: FloatArray, b: FloatArray, c: FloatArray, m: FloatArra
     if cells.shape != (4, *b.shape) or not m.ndim:
         raise ScoreError(f"`cells` has shape {cells.shape}; it must be {(4, *b.shape)}, with `size` given.")
     if (cells < 0).any() or (cells[1] != b).any() or (cells[2] != c).any() or (cells.sum(axis=0) != m).any():
-        raise ScoreError("`cells` must hold `only_a` and `only_b` in its second and third place, and add up to `size`.")
+        raise ScoreError(
+            "`cells` must hold `only_a` and `only_b` in its second and third place, and add up to `size`."
+        )
     return cells.reshape(4, -1, len(m))
 
 
-def resolve_test_method(method: PairTestMethod, *, clustered: bool, weighted: bool = False, crossed: bool = False) -> str:
+def resolve_test_method(
+    method: PairTestMethod, *, clustered: bool, weighted: bool = False, crossed: bool = False
+) -> str:
     """The test that runs: ``"auto"`` is told by whether there are clusters, and weights."""
     check_option(method, PairTestMethod, "method")
     if method == "auto":
@@ -151,7 +157,9 @@ def pair_test(
     check_option(alternative, Alternative, "alternative")
     check_resamples(n_resamples)
     if "clusters" in MCNEMAR[method].needs and t.n_clusters < 2:
-        raise ClusterError("All items lie in a single cluster, from which no error between clusters can be told.")
+        raise ClusterError(
+            "All items lie in a single cluster, from which no error between clusters can be told."
+        )
     null = "equal rates"
     if method in ("exact", "midp"):
         greater, less = binomial_tails(t.only_a, t.only_b, half=method == "midp")
@@ -168,7 +176,11 @@ def pair_test(
         statistic = root**2
         pvalue = sided(special.ndtr(-root), special.ndtr(root), alternative)
     return PairTestResult(
-        statistic=statistic, pvalue=np.where(t.square == 0, 1.0, pvalue), null=null, method=method, alternative=alternative
+        statistic=statistic,
+        pvalue=np.where(t.square == 0, 1.0, pvalue),
+        null=null,
+        method=method,
+        alternative=alternative,
     )
 
 
@@ -178,7 +190,11 @@ def score_test(lots: Sequence[Prepared], alternative: Alternative) -> PairTestRe
     equal = np.concatenate([lot.totals.square == 0 for lot in lots])
     pvalue = np.where(equal, 1.0, sided(*law.tails(0.0), alternative))
     return PairTestResult(
-        statistic=law.score(), pvalue=pvalue, null="equal rates", method="icc_averaged", alternative=alternative
+        statistic=law.score(),
+        pvalue=pvalue,
+        null="equal rates",
+        method="icc_averaged",
+        alternative=alternative,
     )
 
 
@@ -194,7 +210,9 @@ def binomial_tails(only_a: FloatArray, only_b: FloatArray, *, half: bool) -> tup
         greater, less = (np.asarray(special.betainc(n - x, x + 1, 0.5)) for x in (c, b))
     greater, less = np.where(b == 0, 1.0, greater), np.where(c == 0, 1.0, less)
     if half:
-        point = np.exp(special.gammaln(n + 1) - special.gammaln(b + 1) - special.gammaln(c + 1) - n * np.log(2))
+        point = np.exp(
+            special.gammaln(n + 1) - special.gammaln(b + 1) - special.gammaln(c + 1) - n * np.log(2)
+        )
         greater, less = (np.where(n > 0, side - point / 2, 1.0) for side in (greater, less))
     return greater, less
 
@@ -261,7 +279,9 @@ _TIE = 1e-9  # share of the largest possible sum by which rounding may part equa
 _BLOCK, _CELLS = 256, 2**20  # flips that share a child seed, and signs drawn at a time: part of the result
 
 
-def sign_flip(t: PairTotals, alternative: Alternative, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
+def sign_flip(
+    t: PairTotals, alternative: Alternative, n_resamples: int, seed: np.random.SeedSequence
+) -> FloatArray:
     """P-value of each pair: exact where its law is affordable, else from ``n_resamples`` random flips."""
     assert t.d is not None
     out = np.ones(len(t.d))
@@ -327,7 +347,12 @@ def _beyond(sums: np.ndarray, observed: float, alternative: Alternative, tie: fl
 
 
 def _drawn_tail(
-    d: FloatArray, observed: float, alternative: Alternative, n_resamples: int, seed: np.random.SeedSequence, tie: float
+    d: FloatArray,
+    observed: float,
+    alternative: Alternative,
+    n_resamples: int,
+    seed: np.random.SeedSequence,
+    tie: float,
 ) -> float:
     """Share of random flips that reach the observed sum, which itself counts as one (Phipson and Smyth 2010)."""
     starts = range(0, n_resamples, _BLOCK)

@@ -21,7 +21,9 @@ Flat: TypeAlias = "dict[str, FloatArray]"
 MOST_CLUSTERS = 1_000_000
 _LARGEST = 1e9  # items in a cluster: more do nothing, and sums of them must stay whole numbers
 _MOST_ITEMS = 1e7
-_UNBOUNDED = 1e-3  # what is left of the variance of the items where there are so many that it no longer counts
+_UNBOUNDED = (
+    1e-3  # what is left of the variance of the items where there are so many that it no longer counts
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +83,11 @@ class Pattern:
 
     def endless(self, parts: Parts) -> float:
         """How many times as many items make the variance of items negligible: beside that of clusters, or at all."""
-        needed = parts.item / (parts.between * _UNBOUNDED) if parts.between > parts.item / _MOST_ITEMS else _MOST_ITEMS
+        needed = (
+            parts.item / (parts.between * _UNBOUNDED)
+            if parts.between > parts.item / _MOST_ITEMS
+            else _MOST_ITEMS
+        )
         return max(float(np.ceil(min(needed, _MOST_ITEMS) / self.sizes[0])), 1.0)
 
 
@@ -229,7 +235,9 @@ def _pairs(a: FloatArray, b: FloatArray, at: np.ndarray) -> tuple[FloatArray, Fl
 def broken(**arrays: FloatArray) -> EvalCIError:
     """The error of arrays that do not fit each other."""
     shapes = ", ".join(f"`{name}` {array.shape}" for name, array in arrays.items())
-    return EvalCIError(f"The shapes do not fit each other: {shapes}. Each must be one number, or broadcast with the others.")
+    return EvalCIError(
+        f"The shapes do not fit each other: {shapes}. Each must be one number, or broadcast with the others."
+    )
 
 
 def spread_out(**arrays: FloatArray) -> tuple[tuple[int, ...], dict[str, FloatArray]]:
@@ -390,17 +398,27 @@ class Sums:
         slope = share * mean / variance - 1
         # Sum of the means of a size, and of their squares about it.
         total = special.ndtri(u[:, :kinds]) * np.sqrt(count * mean)
-        spread = np.where(count > 1, 2 * special.gammaincinv(np.maximum((count - 1) / 2, 0.5), u[:, kinds:-1]), 0.0) * mean
+        spread = (
+            np.where(
+                count > 1, 2 * special.gammaincinv(np.maximum((count - 1) / 2, 0.5), u[:, kinds:-1]), 0.0
+            )
+            * mean
+        )
         square = spread + total**2 / count
         x = (total * share).sum(axis=1, keepdims=True)
         lift = (1 + slope) * x
         free = n - float(count.sum())
         within = item * 2 * special.gammaincinv(free / 2, u[:, -1]) if free > 0 else np.zeros(len(u))
         return cls(
-            size=size, count=count, slope=slope, first=total - count * lift,
-            second=np.maximum(square - 2 * lift * total + count * lift**2, 0.0), within=within, variance=variance,
+            size=size,
+            count=count,
+            slope=slope,
+            first=total - count * lift,
+            second=np.maximum(square - 2 * lift * total + count * lift**2, 0.0),
+            within=within,
+            variance=variance,
             estimate=x[:, 0],
-        )  # fmt: skip
+        )
 
     @property
     def n(self) -> float:
@@ -458,7 +476,9 @@ def robust_power(sums: Sums, difference: float, goal: Goal) -> float:
     return _probability(low, high, sums.variance)
 
 
-def _beyond(distance: float, square: FloatArray, linear: FloatArray, constant: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _beyond(
+    distance: float, square: FloatArray, linear: FloatArray, constant: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Limits of the x with x + distance > sqrt(square x**2 + linear x + constant); equal ones where there is none."""
     a, b, c = 1 - square, 2 * distance - linear, distance**2 - constant
     a = np.where(np.abs(a) < 1e-12, 1e-12, a)
@@ -531,9 +551,15 @@ def _critical(sums: Sums, x: FloatArray, outside: float) -> FloatArray:
     n, shape = sums.n, sums.first.shape
     effective = n**2 / (sums.size**2 * sums.count).sum()
     evidence = Evidence(
-        size=np.broadcast_to(sums.size, shape), count=np.broadcast_to(sums.count, shape), first=first, second=second,
-        within=sums.within, n=np.full(len(x), n), growth=np.full(len(x), n / effective - 1), independent=False,
-    )  # fmt: skip
+        size=np.broadcast_to(sums.size, shape),
+        count=np.broadcast_to(sums.count, shape),
+        first=first,
+        second=second,
+        within=sums.within,
+        n=np.full(len(x), n),
+        growth=np.full(len(x), n / effective - 1),
+        independent=False,
+    )
     posterior = pair_posteriors([evidence])[0]
     return averaged_critical(posterior.share, posterior.weight, df, outside)
 

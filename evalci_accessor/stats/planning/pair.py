@@ -98,11 +98,21 @@ class PairDesign(Checked):
             )
         pattern = Pattern.of(design.items_per_cluster)
         of_clusters, of_items = correlations(design.icc, design.item_icc, samples)
-        ran = resolve_plan_method(design.method, binary=bounded and samples == 1, single=bool((pattern.sizes == 1).all()))
+        ran = resolve_plan_method(
+            design.method, binary=bounded and samples == 1, single=bool((pattern.sizes == 1).all())
+        )
         return cls(
-            pattern=pattern, icc=of_clusters, item_icc=of_items, spread=spread, n_samples=samples, method=ran, bounded=bounded,
-            claim=claimed, alternative=design.alternative, level=check_level(design.confidence_level),
-        ), width  # fmt: skip
+            pattern=pattern,
+            icc=of_clusters,
+            item_icc=of_items,
+            spread=spread,
+            n_samples=samples,
+            method=ran,
+            bounded=bounded,
+            claim=claimed,
+            alternative=design.alternative,
+            level=check_level(design.confidence_level),
+        ), width
 
     def variance(self, flat: Flat, i: int, difference: float) -> float:
         """Variance of the difference of single scores of an item, which must be above 0."""
@@ -134,13 +144,19 @@ class PairDesign(Checked):
         outside = alpha / 2 if self.alternative == "two-sided" else alpha
         # Only significance on the side of the truth is a success.
         down = self.alternative == "less" or (self.alternative == "two-sided" and difference < 0)
-        return Goal(above=None, below=0.0, outside=outside) if down else Goal(above=0.0, below=None, outside=outside)
+        return (
+            Goal(above=None, below=0.0, outside=outside)
+            if down
+            else Goal(above=0.0, below=None, outside=outside)
+        )
 
     def parts(self, flat: Flat, i: int, difference: float) -> Parts:
         """Parts of the variance of an item's value."""
         return self.parts_of(self.variance(flat, i, difference), flat, i)
 
-    def power(self, flat: Flat, i: int, difference: float, margin: float, n_clusters: int, times: float = 1.0) -> float:
+    def power(
+        self, flat: Flat, i: int, difference: float, margin: float, n_clusters: int, times: float = 1.0
+    ) -> float:
         """Power of one design, with ``times`` as many items."""
         size, count = self.pattern.counts(n_clusters, times)
         parts, goal = self.parts(flat, i, difference), self.goal(difference, margin)
@@ -161,25 +177,42 @@ class PairDesign(Checked):
         """The plan of these differences, margins and numbers of clusters; power is known where a search has found it."""
 
         def one(i: int) -> tuple[float, ...]:
-            d, margin, clusters = float(flat["difference"][i]), float(flat["margin"][i]), int(flat["n_clusters"][i])
+            d, margin, clusters = (
+                float(flat["difference"][i]),
+                float(flat["margin"][i]),
+                int(flat["n_clusters"][i]),
+            )
             size, count = self.pattern.counts(clusters)
             if not np.isfinite([d, margin]).all():
                 return (np.nan, np.nan, np.nan, np.nan, (size * count).sum())
             parts = self.parts(flat, i, d)
             got = self.power(flat, i, d, margin, clusters) if power is None else power[i]
             return (
-                got, parts.std_error(size, count), parts.design_effect(size, count), self.limit(flat, i, d, margin, clusters),
+                got,
+                parts.std_error(size, count),
+                parts.design_effect(size, count),
+                self.limit(flat, i, d, margin, clusters),
                 (size * count).sum(),
-            )  # fmt: skip
+            )
 
-        found = [column.reshape(shape) for column in each(len(flat["icc"]), one, "power")] or [np.empty(shape)] * 5
+        found = [column.reshape(shape) for column in each(len(flat["icc"]), one, "power")] or [
+            np.empty(shape)
+        ] * 5
         return PowerPlan(
-            power=found[0], difference=flat["difference"].reshape(shape), margin=flat["margin"].reshape(shape),
-            std_error=found[1], design_effect=found[2], power_limit=found[3],
-            n_clusters=flat["n_clusters"].reshape(shape).astype(np.int64), n_items=found[4].astype(np.int64),
-            n_samples=self.n_samples, claim=self.claim, method=self.method, alternative=self.alternative,
+            power=found[0],
+            difference=flat["difference"].reshape(shape),
+            margin=flat["margin"].reshape(shape),
+            std_error=found[1],
+            design_effect=found[2],
+            power_limit=found[3],
+            n_clusters=flat["n_clusters"].reshape(shape).astype(np.int64),
+            n_items=found[4].astype(np.int64),
+            n_samples=self.n_samples,
+            claim=self.claim,
+            method=self.method,
+            alternative=self.alternative,
             confidence_level=self.level,
-        )  # fmt: skip
+        )
 
 
 def resolve_plan_method(method: PlanMethod, *, binary: bool, single: bool) -> str:
@@ -202,7 +235,12 @@ def resolve_plan_method(method: PlanMethod, *, binary: bool, single: bool) -> st
 
 def _spread(design: Design) -> Flat:
     """How much the differences of the items vary, given in exactly one way."""
-    disagreement, rate, correlation, std_dev = design.disagreement, design.rate, design.correlation, design.std_dev
+    disagreement, rate, correlation, std_dev = (
+        design.disagreement,
+        design.rate,
+        design.correlation,
+        design.std_dev,
+    )
     said = [disagreement is not None, rate is not None or correlation is not None, std_dev is not None]
     if sum(said) != 1:
         given = [n for n, v in zip(("disagreement", "rate/correlation", "std_dev"), said, strict=True) if v]
@@ -213,10 +251,16 @@ def _spread(design: Design) -> Flat:
             "differences)."
         )
     if said[2]:
-        return {"std_dev": positive(std_dev, "std_dev", "the standard deviation of the difference of an item")}
+        return {
+            "std_dev": positive(std_dev, "std_dev", "the standard deviation of the difference of an item")
+        }
     if said[0]:
         share = within(disagreement, "disagreement", 0, 1)
-        return {"disagreement": positive(share, "disagreement", "the share of items on which the two systems disagree")}
+        return {
+            "disagreement": positive(
+                share, "disagreement", "the share of items on which the two systems disagree"
+            )
+        }
     if rate is None or correlation is None:
         missing = "rate" if rate is None else "correlation"
         raise MethodError(
@@ -263,7 +307,9 @@ def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]
 def check_spread(design: PairDesign, flat: Flat, difference: FloatArray) -> None:
     """Refuse differences that cannot be, with what could."""
     if "disagreement" in flat:
-        bad = np.flatnonzero((np.abs(difference) > flat["disagreement"]) | (flat["disagreement"] - difference**2 <= 0))
+        bad = np.flatnonzero(
+            (np.abs(difference) > flat["disagreement"]) | (flat["disagreement"] - difference**2 <= 0)
+        )
         if len(bad):
             shown = (f"difference {difference[i]:g} at disagreement {flat['disagreement'][i]:g}" for i in bad)
             raise EvalCIError(
@@ -271,7 +317,9 @@ def check_spread(design: PairDesign, flat: Flat, difference: FloatArray) -> None
                 f"{len(bad)} of {len(difference)} are: {examples(shown)}."
             )
     if "rate" in flat:
-        for i, (d, rate, correlation) in enumerate(zip(difference, flat["rate"], flat["correlation"], strict=True)):
+        for i, (d, rate, correlation) in enumerate(
+            zip(difference, flat["rate"], flat["correlation"], strict=True)
+        ):
             if not (0 < rate < 1 and 0 < rate + d < 1):
                 raise EvalCIError(
                     f"`rate` and `rate` + `difference`, the pass rates of the two systems, must lie strictly between 0 and 1 to "
@@ -291,7 +339,13 @@ def true_difference(design: PairDesign, difference: object, margin: float) -> Fl
     goal = design.goal(1.0, margin)
     wrong = np.zeros(d.shape, dtype=bool)
     if design.claim == "superiority" and margin == 0:
-        wrong = d == 0 if design.alternative == "two-sided" else d <= 0 if design.alternative == "greater" else d >= 0
+        wrong = (
+            d == 0
+            if design.alternative == "two-sided"
+            else d <= 0
+            if design.alternative == "greater"
+            else d >= 0
+        )
     elif goal.above is not None:
         wrong = (d <= goal.above) | (False if goal.below is None else d >= goal.below)
     if wrong.any():
@@ -426,11 +480,23 @@ def power(
     >>> print(f"{plan.claim}: {plan.power:.2f}, with endless questions {plan.power_limit:.2f}")
     noninferiority: 0.59, with endless questions 0.93
     """
-    design, width = PairDesign.of(Design(
-        icc=icc, items_per_cluster=items_per_cluster, disagreement=disagreement, rate=rate, correlation=correlation,
-        std_dev=std_dev, n_samples=n_samples, item_icc=item_icc, margin=margin, claim=claim, method=method,
-        alternative=alternative, confidence_level=confidence_level,
-    ))  # fmt: skip
+    design, width = PairDesign.of(
+        Design(
+            icc=icc,
+            items_per_cluster=items_per_cluster,
+            disagreement=disagreement,
+            rate=rate,
+            correlation=correlation,
+            std_dev=std_dev,
+            n_samples=n_samples,
+            item_icc=item_icc,
+            margin=margin,
+            claim=claim,
+            method=method,
+            alternative=alternative,
+            confidence_level=confidence_level,
+        )
+    )
     shape, flat = design.flat(
         difference=true_difference(design, difference, width),
         n_clusters=whole_clusters(n_clusters),
@@ -512,12 +578,26 @@ def mde(
             "margin; claim='noninferiority' and 'equivalence' seek the margin itself, without margin=."
         )
     if not seeks_margin and difference is not None:
-        raise MethodError("difference= is what is sought; it goes with claim='noninferiority' or 'equivalence' only.")
-    design, width = PairDesign.of(Design(
-        icc=icc, items_per_cluster=items_per_cluster, disagreement=disagreement, rate=rate, correlation=correlation,
-        std_dev=std_dev, n_samples=n_samples, item_icc=item_icc, margin=0.5 if seeks_margin else margin,
-        claim=claim, method=method, alternative=alternative, confidence_level=confidence_level,
-    ))  # fmt: skip
+        raise MethodError(
+            "difference= is what is sought; it goes with claim='noninferiority' or 'equivalence' only."
+        )
+    design, width = PairDesign.of(
+        Design(
+            icc=icc,
+            items_per_cluster=items_per_cluster,
+            disagreement=disagreement,
+            rate=rate,
+            correlation=correlation,
+            std_dev=std_dev,
+            n_samples=n_samples,
+            item_icc=item_icc,
+            margin=0.5 if seeks_margin else margin,
+            claim=claim,
+            method=method,
+            alternative=alternative,
+            confidence_level=confidence_level,
+        )
+    )
     goal = check_power(power, design.goal(1.0, width))
     true = as_float(0.0 if difference is None else difference, "difference")
     shape, flat = design.flat(difference=true, n_clusters=whole_clusters(n_clusters))
@@ -530,9 +610,13 @@ def mde(
         if seeks_margin:
             low = abs(at) if claim == "equivalence" else max(0.0, -at)
             end = 1.0 if design.bounded else np.inf
-            return (_root(lambda margin: design.power(flat, i, at, margin, clusters) - goal, low, end, error),)
+            return (
+                _root(lambda margin: design.power(flat, i, at, margin, clusters) - goal, low, end, error),
+            )
         end = design.feasible(flat, i)[0 if side < 0 else 1]
-        found = _root(lambda d: design.power(flat, i, side * d, width, clusters) - goal, width, abs(end), error)
+        found = _root(
+            lambda d: design.power(flat, i, side * d, width, clusters) - goal, width, abs(end), error
+        )
         return (side * found,)
 
     (found,) = each(len(flat["icc"]), one, "differences") or [np.empty(0)]

@@ -97,12 +97,15 @@ class Repeats:
         mean = np.nansum(variances, axis=0) / known.sum(axis=0)
         filled = np.where(known, variances, mean)
         return cls(
-            single=float(filled.sum(axis=1).mean()), noise=float((filled / counts).sum(axis=1).mean()),
+            single=float(filled.sum(axis=1).mean()),
+            noise=float((filled / counts).sum(axis=1).mean()),
             number=float(1 / (1 / counts).mean()),
-        )  # fmt: skip
+        )
 
 
-def rate_pilot(t: ClusterTotals, outside: float, *, repeats: Repeats | None = None, graded: bool | None = None) -> Pilot:
+def rate_pilot(
+    t: ClusterTotals, outside: float, *, repeats: Repeats | None = None, graded: bool | None = None
+) -> Pilot:
     """The pilot of one rate, or mean score, from the totals of one group: of its scores, or of the means of its items.
 
     ``outside`` is the posterior probability beyond each limit of the ICC; ``graded`` says what single scores are if these are
@@ -113,18 +116,30 @@ def rate_pilot(t: ClusterTotals, outside: float, *, repeats: Repeats | None = No
     graded = not t.binary[0] if graded is None else graded
     if t.binary[0]:
         post = averaged_posterior(t, mo)
-        icc, low, high = (float(value[0]) for value in (post.icc, post.quantile(outside), post.quantile(1 - outside)))
+        icc, low, high = (
+            float(value[0]) for value in (post.icc, post.quantile(outside), post.quantile(1 - outside))
+        )
     else:
         icc, low, high = _gaussian(_about_mean(t, p), outside)
     single, item_icc, ratio = _single(variance, None if graded else p * (1 - p), repeats)
     icc, low, high = icc * ratio, low * ratio, high * ratio
     return Pilot(
-        rate=p if t.bounded else np.nan, disagreement=np.nan, std_dev=float(np.sqrt(single)), icc=icc, icc_low=low, icc_high=high,
-        item_icc=item_icc, n_samples=1 if repeats is None else max(round(repeats.number), 1), sizes=t.m, graded=graded,
-    )  # fmt: skip
+        rate=p if t.bounded else np.nan,
+        disagreement=np.nan,
+        std_dev=float(np.sqrt(single)),
+        icc=icc,
+        icc_low=low,
+        icc_high=high,
+        item_icc=item_icc,
+        n_samples=1 if repeats is None else max(round(repeats.number), 1),
+        sizes=t.m,
+        graded=graded,
+    )
 
 
-def pair_pilot(t: PairTotals, outside: float, *, repeats: Repeats | None = None, disagreement: float | None = None) -> Pilot:
+def pair_pilot(
+    t: PairTotals, outside: float, *, repeats: Repeats | None = None, disagreement: float | None = None
+) -> Pilot:
     """The pilot of a pair from the totals of its differences, or of those of the means of its items.
 
     ``disagreement`` is that of single scores where these are 0 or 1 and the totals are of means.
@@ -135,13 +150,22 @@ def pair_pilot(t: PairTotals, outside: float, *, repeats: Repeats | None = None,
     icc, low, high = (np.nan, np.nan, np.nan) if t.size is None else _gaussian(t, outside)
     variance = float(t.spread[0] / (t.n - 1)) if t.square[0] > 0 else 0.0
     mean = float(t.mean[0])
-    single, item_icc, ratio = _single(variance, None if disagreement is None else disagreement - mean**2, repeats)
+    single, item_icc, ratio = _single(
+        variance, None if disagreement is None else disagreement - mean**2, repeats
+    )
     icc, low, high = icc * ratio, low * ratio, high * ratio
     return Pilot(
-        rate=np.nan, disagreement=np.nan if disagreement is None else disagreement, std_dev=float(np.sqrt(single)), icc=icc,
-        icc_low=low, icc_high=high, item_icc=item_icc, n_samples=1 if repeats is None else max(round(repeats.number), 1),
-        sizes=sizes, graded=disagreement is None,
-    )  # fmt: skip
+        rate=np.nan,
+        disagreement=np.nan if disagreement is None else disagreement,
+        std_dev=float(np.sqrt(single)),
+        icc=icc,
+        icc_low=low,
+        icc_high=high,
+        item_icc=item_icc,
+        n_samples=1 if repeats is None else max(round(repeats.number), 1),
+        sizes=sizes,
+        graded=disagreement is None,
+    )
 
 
 def single_disagreement(a: FloatArray, b: FloatArray) -> float:
@@ -169,9 +193,17 @@ def _about_mean(t: ClusterTotals, p: float) -> PairTotals:
     square = np.array([max(float((t.ss - 2 * p * t.s + p**2 * t.m).sum()), 0.0)])
     one = np.ones(1)
     return PairTotals(
-        n=int(t.n.sum()), size=t.m, d=d[None, :], total=np.array([d.sum()]), square=square, spread=square, binary=False,
-        bounded=False, span=one, scale=one,
-    )  # fmt: skip
+        n=int(t.n.sum()),
+        size=t.m,
+        d=d[None, :],
+        total=np.array([d.sum()]),
+        square=square,
+        spread=square,
+        binary=False,
+        bounded=False,
+        span=one,
+        scale=one,
+    )
 
 
 def _gaussian(t: PairTotals, outside: float) -> tuple[float, float, float]:

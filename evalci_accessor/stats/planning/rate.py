@@ -135,7 +135,9 @@ class Rates:
         """Variance of an item's value over that of a single score, given its cluster."""
         return self.within + (1 - self.within) / self.n_samples
 
-    def many(self, size: np.ndarray, rates: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def many(
+        self, size: np.ndarray, rates: FloatArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
         """Sums of the values of so many items that they need not be drawn one by one, and of their squares.
 
         The sum is that of as many independent scores as have its variance: exact where the samples of an item all agree, and
@@ -240,10 +242,16 @@ class RateDesign(Checked):
                     f"method={method!r}: with std_dev= the plan is for method='cr2', the default for graded scores."
                 )
         return cls(
-            pattern=Pattern.of(design.items_per_cluster), icc=of_clusters, item_icc=of_items, spread=spread, n_samples=samples,
-            method=ran, level=check_level(design.confidence_level), n_sims=whole(design.n_sims, "n_sims", 10),
+            pattern=Pattern.of(design.items_per_cluster),
+            icc=of_clusters,
+            item_icc=of_items,
+            spread=spread,
+            n_samples=samples,
+            method=ran,
+            level=check_level(design.confidence_level),
+            n_sims=whole(design.n_sims, "n_sims", 10),
             seeds=tuple(seed_sequence(design.rng).spawn(2)),
-        )  # fmt: skip
+        )
 
     def parts(self, flat: Flat, i: int) -> Parts:
         """Parts of the variance of an item's value."""
@@ -253,9 +261,16 @@ class RateDesign(Checked):
     def rates(self, flat: Flat, i: int) -> Rates:
         """The law of 0/1 scores of one design."""
         return Rates(
-            pattern=self.pattern, rate=float(flat["rate"][i]), icc=float(flat["icc"][i]), item_icc=float(flat["item_icc"][i]),
-            n_samples=self.n_samples, method=self.method, level=self.level, n_sims=self.n_sims, seeds=self.seeds,
-        )  # fmt: skip
+            pattern=self.pattern,
+            rate=float(flat["rate"][i]),
+            icc=float(flat["icc"][i]),
+            item_icc=float(flat["item_icc"][i]),
+            n_samples=self.n_samples,
+            method=self.method,
+            level=self.level,
+            n_sims=self.n_sims,
+            seeds=self.seeds,
+        )
 
     def half_width(self, flat: Flat, i: int, n_clusters: int) -> Answer:
         """Mean half-width, and quantiles."""
@@ -367,10 +382,20 @@ def half_width(
     800 questions: 0.076, with endless ones 0.071
     800 questions: 0.042, with endless ones 0.035
     """
-    design = RateDesign.of(Design(
-        rate=rate, icc=icc, items_per_cluster=items_per_cluster, n_samples=n_samples, item_icc=item_icc, std_dev=std_dev,
-        method=method, confidence_level=confidence_level, n_sims=n_sims, rng=rng,
-    ))  # fmt: skip
+    design = RateDesign.of(
+        Design(
+            rate=rate,
+            icc=icc,
+            items_per_cluster=items_per_cluster,
+            n_samples=n_samples,
+            item_icc=item_icc,
+            std_dev=std_dev,
+            method=method,
+            confidence_level=confidence_level,
+            n_sims=n_sims,
+            rng=rng,
+        )
+    )
     shape, flat = design.flat(n_clusters=whole_clusters(n_clusters))
 
     def one(i: int) -> tuple[float, ...]:
@@ -378,13 +403,26 @@ def half_width(
         size, count = design.pattern.counts(clusters)
         parts = design.parts(flat, i)
         return (
-            *design.half_width(flat, i, clusters), design.limit(flat, i, clusters), parts.std_error(size, count),
-            parts.design_effect(size, count), (size * count).sum(),
-        )  # fmt: skip
+            *design.half_width(flat, i, clusters),
+            design.limit(flat, i, clusters),
+            parts.std_error(size, count),
+            parts.design_effect(size, count),
+            (size * count).sum(),
+        )
 
-    found = [column.reshape(shape) for column in each(len(flat["icc"]), one, "half-widths")] or [np.empty(shape)] * 7
+    found = [column.reshape(shape) for column in each(len(flat["icc"]), one, "half-widths")] or [
+        np.empty(shape)
+    ] * 7
     return WidthPlan(
-        half_width=found[0], half_width_low=found[1], half_width_high=found[2], half_width_limit=found[3], std_error=found[4],
-        design_effect=found[5], n_clusters=flat["n_clusters"].reshape(shape).astype(np.int64),
-        n_items=found[6].astype(np.int64), n_samples=design.n_samples, method=design.method, confidence_level=design.level,
-    )  # fmt: skip
+        half_width=found[0],
+        half_width_low=found[1],
+        half_width_high=found[2],
+        half_width_limit=found[3],
+        std_error=found[4],
+        design_effect=found[5],
+        n_clusters=flat["n_clusters"].reshape(shape).astype(np.int64),
+        n_items=found[6].astype(np.int64),
+        n_samples=design.n_samples,
+        method=design.method,
+        confidence_level=design.level,
+    )

@@ -211,10 +211,22 @@ def required_clusters(
     117 0.041
     """
     asked = Design(
-        icc=icc, items_per_cluster=items_per_cluster, rate=rate, disagreement=disagreement, correlation=correlation,
-        std_dev=std_dev, n_samples=n_samples, item_icc=item_icc, margin=margin, claim=claim, method=method,
-        alternative=alternative, confidence_level=confidence_level, n_sims=n_sims, rng=rng,
-    )  # fmt: skip
+        icc=icc,
+        items_per_cluster=items_per_cluster,
+        rate=rate,
+        disagreement=disagreement,
+        correlation=correlation,
+        std_dev=std_dev,
+        n_samples=n_samples,
+        item_icc=item_icc,
+        margin=margin,
+        claim=claim,
+        method=method,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        n_sims=n_sims,
+        rng=rng,
+    )
     Pattern.of(items_per_cluster)  # what is wrong with the sizes comes first
     question: _RateQuestion | _PairQuestion
     if half_width is None:
@@ -243,18 +255,31 @@ def required_clusters(
     columns = each(len(goal), one, "clusters") or [np.empty(0)] * 4
     n, items, reached, limit, goals = (column.reshape(shape) for column in (*columns, goal))
     return RequiredPlan(
-        n_clusters=n.astype(np.int64), items_per_cluster=items / n, n_items=items, n_scores=items * design.n_samples,
-        goal=goals, reached=reached, limit=limit, measure=question.measure, n_samples=design.n_samples,
-        method=design.method, confidence_level=design.level,
-    )  # fmt: skip
+        n_clusters=n.astype(np.int64),
+        items_per_cluster=items / n,
+        n_items=items,
+        n_scores=items * design.n_samples,
+        goal=goals,
+        reached=reached,
+        limit=limit,
+        measure=question.measure,
+        n_samples=design.n_samples,
+        method=design.method,
+        confidence_level=design.level,
+    )
 
 
-def _of_rate(asked: Design, half_width: object, difference: object, power: float) -> tuple[_RateQuestion, tuple[int, ...]]:
+def _of_rate(
+    asked: Design, half_width: object, difference: object, power: float
+) -> tuple[_RateQuestion, tuple[int, ...]]:
     """The question about one rate, and the shape of the answers, after the checks."""
     of_pairs = {
-        "difference": difference, "margin": asked.margin, "disagreement": asked.disagreement,
-        "correlation": asked.correlation, "claim": asked.claim,
-    }  # fmt: skip
+        "difference": difference,
+        "margin": asked.margin,
+        "disagreement": asked.disagreement,
+        "correlation": asked.correlation,
+        "claim": asked.claim,
+    }
     given = [name for name, value in of_pairs.items() if value is not None]
     usual = {"alternative": asked.alternative == "two-sided", "power": np.array_equal(power, 0.8)}
     given += [name for name, is_so in usual.items() if not is_so]
@@ -268,7 +293,9 @@ def _of_rate(asked: Design, half_width: object, difference: object, power: float
     if asked.std_dev is None and (width >= 0.5).any():
         large = float(width.max())
         hint = f" Did you mean {large / 100:g}?" if 1 <= large < 50 else ""
-        raise MethodError(f"half_width={large:g}: every interval of a rate is as narrow as that; it must be below .5.{hint}")
+        raise MethodError(
+            f"half_width={large:g}: every interval of a rate is as narrow as that; it must be below .5.{hint}"
+        )
     shape, flat = design.flat(goal=width)
     return _RateQuestion(design=design, flat=flat), shape
 

@@ -120,7 +120,9 @@ def averaged_posterior(
             single.append(None)
             continue
         phi = inflation[h]
-        single.append(posterior_of(successes[part] * phi, size[part] * phi, mixture=bool(binary[h]), n_nodes=n_nodes))
+        single.append(
+            posterior_of(successes[part] * phi, size[part] * phi, mixture=bool(binary[h]), n_nodes=n_nodes)
+        )
     width = max((len(one.rho) for one in single if one is not None), default=1)
     rho, weight = np.full((t.n_groups, width), 0.5), np.zeros((t.n_groups, width))
     for h, one in enumerate(single):
@@ -130,10 +132,14 @@ def averaged_posterior(
         rows = (inflation * mo.effective_rows)[:, None]
         n_k = rows / (1 + (rows / mo.effective_clusters[:, None] - 1) * rho)
         size = mo.effective_rows / mo.effective_clusters
-    return AveragedPosterior(single=tuple(single), rho=rho, weight=weight, inflation=inflation, n_k=n_k, effective_size=size)
+    return AveragedPosterior(
+        single=tuple(single), rho=rho, weight=weight, inflation=inflation, n_k=n_k, effective_size=size
+    )
 
 
-def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+def averaged_limits(
+    p: FloatArray, post: AveragedPosterior, outside: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
     """Limits at which the Clopper-Pearson tail, averaged over the nodes, equals ``outside``, one for all or one each."""
     outside = np.broadcast_to(np.asarray(outside, dtype=np.float64), p.shape)
     low, high = np.where(p >= 0, 0.0, np.nan), np.where(p >= 0, 1.0, np.nan)
@@ -146,7 +152,9 @@ def averaged_limits(p: FloatArray, post: AveragedPosterior, outside: FloatArray 
     return np.where(low < _NOISE, 0.0, low), np.where(high > 1 - _NOISE, 1.0, high)
 
 
-def _solve(p: FloatArray, post: AveragedPosterior, at: IntArray, target: FloatArray, *, upper: bool) -> FloatArray:
+def _solve(
+    p: FloatArray, post: AveragedPosterior, at: IntArray, target: FloatArray, *, upper: bool
+) -> FloatArray:
     from scipy.optimize import elementwise
 
     up = float(upper)
@@ -159,7 +167,9 @@ def _solve(p: FloatArray, post: AveragedPosterior, at: IntArray, target: FloatAr
         return below
 
     ends = (np.zeros(len(at)), np.ones(len(at)))
-    answer = elementwise.find_root(excess, ends, args=(np.arange(len(at)),), tolerances={"xatol": 1e-14, "xrtol": 1e-13})
+    answer = elementwise.find_root(
+        excess, ends, args=(np.arange(len(at)),), tolerances={"xatol": 1e-14, "xrtol": 1e-13}
+    )
     return np.asarray(answer.x)
 
 
@@ -177,8 +187,12 @@ def icc_averaged(
             fires = (mo.p > 0) & (mo.p < 1) & (check.variance > ratio * mo.p * (1 - mo.p) / check.n_eff)
         if fires.any():
             p, rows = mo.p[fires], (post.inflation * mo.effective_rows)[fires]
-            shrink = squared_ratio(special.ndtri(outside[fires]), special.stdtrit(check.df[fires], outside[fires]))
-            wide = beta_limits(p, np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink), outside[fires])
+            shrink = squared_ratio(
+                special.ndtri(outside[fires]), special.stdtrit(check.df[fires], outside[fires])
+            )
+            wide = beta_limits(
+                p, np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink), outside[fires]
+            )
             low[fires], high[fires] = np.minimum(low[fires], wide[0]), np.maximum(high[fires], wide[1])
         fired |= fires
     return low, high, fired

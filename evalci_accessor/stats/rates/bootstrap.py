@@ -27,7 +27,10 @@ from evalci_accessor.stats.validate import FloatArray, IntArray
 if TYPE_CHECKING:
     from evalci_accessor.stats.rates.crossed import Crossed
 
-_BLOCK, _BLOCK_DRAWS = 256, 2**16  # least resamples, and about how many draws, that share a child seed: part of the result
+_BLOCK, _BLOCK_DRAWS = (
+    256,
+    2**16,
+)  # least resamples, and about how many draws, that share a child seed: part of the result
 _DRAWS = 2**16  # indices drawn at a time
 _EXACT = 2**53  # integers up to here are exact in float64
 _TABLE = 2**16  # entries of a table that 16 random bits index
@@ -48,7 +51,9 @@ def seed_sequence(rng: object) -> np.random.SeedSequence:
         rng = np.random.Generator(rng)
     if isinstance(rng, np.random.Generator):
         return np.random.SeedSequence(rng.integers(0, 2**32, size=4).tolist())
-    raise MethodError(f"rng={rng!r} must be None, an int, or a numpy SeedSequence, BitGenerator or Generator.")
+    raise MethodError(
+        f"rng={rng!r} must be None, an int, or a numpy SeedSequence, BitGenerator or Generator."
+    )
 
 
 def check_bootstrap(method: str, *, crossed: bool) -> None:
@@ -101,7 +106,9 @@ def _collapse_pays(n_pairs: int, n_clusters: int) -> bool:
     return n_pairs * divisor < n_clusters or n_pairs == 1
 
 
-def seeded_blocks(n_resamples: int, clusters: int, seed: np.random.SeedSequence) -> list[tuple[slice, np.random.Generator]]:
+def seeded_blocks(
+    n_resamples: int, clusters: int, seed: np.random.SeedSequence
+) -> list[tuple[slice, np.random.Generator]]:
     size = max(_BLOCK, _BLOCK_DRAWS // clusters)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(len(starts))
@@ -111,7 +118,9 @@ def seeded_blocks(n_resamples: int, clusters: int, seed: np.random.SeedSequence)
     ]
 
 
-def resample_sums(columns: FloatArray, count: np.ndarray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
+def resample_sums(
+    columns: FloatArray, count: np.ndarray, n_resamples: int, seed: np.random.SeedSequence
+) -> FloatArray:
     """Column sums over each resample, shape (n_resamples, C).
 
     A row of ``columns`` is a kind of cluster, of which there are ``count``.
@@ -181,7 +190,9 @@ def _sixteen_bit_draw(columns: list[np.ndarray], clusters: int) -> Any:
                 spare = np.flatnonzero(index >= whole)
                 index[spare] = generator.integers(0, clusters, size=len(spare))
             for total, table in zip(sums, tables, strict=True):
-                table.take(index, mode="clip").reshape(stop - start, clusters).sum(axis=1, out=total[start:stop])
+                table.take(index, mode="clip").reshape(stop - start, clusters).sum(
+                    axis=1, out=total[start:stop]
+                )
         return sums
 
     return draw
@@ -195,7 +206,9 @@ def _canonical(s: FloatArray, m: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.round(s / scale, 12), np.round(m / scale, 12)
 
 
-def ratio_replicates(s: FloatArray, m: FloatArray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
+def ratio_replicates(
+    s: FloatArray, m: FloatArray, n_resamples: int, seed: np.random.SeedSequence
+) -> FloatArray:
     """Sum of s over sum of m in each resample of the clusters, shape (n_resamples,)."""
     values, sizes, count = distinct_pairs(*_canonical(s, m))
     sums = resample_sums(np.stack([values, sizes], axis=1), count, n_resamples, seed)
@@ -225,11 +238,16 @@ def _studentised(
     pivot = np.where((variance == 0) & np.isclose(estimate, p, rtol=1e-9, atol=0), 0.0, pivot)
     error = np.sqrt(len(s) / (len(s) - 1) * (((s - p * m) / m.sum()) ** 2).sum())
     # "lower" and "higher" pick order statistics, so that an infinite one is not averaged into nan.
-    top, bottom = np.quantile(pivot, 1 - outside, method="higher"), np.quantile(pivot, outside, method="lower")
+    top, bottom = (
+        np.quantile(pivot, 1 - outside, method="higher"),
+        np.quantile(pivot, outside, method="lower"),
+    )
     return p - top * error, p - bottom * error
 
 
-def _bca_probabilities(s: FloatArray, m: FloatArray, p: float, estimate: FloatArray, outside: float) -> tuple[float, float]:
+def _bca_probabilities(
+    s: FloatArray, m: FloatArray, p: float, estimate: FloatArray, outside: float
+) -> tuple[float, float]:
     """Efron's bias-corrected and accelerated levels, with the acceleration from the influence of each cluster."""
     tie = np.isclose(estimate, p, rtol=1e-9, atol=0)
     below = ((estimate < p) & ~tie).mean() + tie.mean() / 2
@@ -253,13 +271,19 @@ def _counts(s: FloatArray, m: FloatArray, n: IntArray) -> tuple[FloatArray, Floa
         return s, m
     counts = s / weight[0]
     whole = np.round(counts)
-    return np.where(np.abs(counts - whole) <= 1e-9 * np.maximum(whole, 1), whole, counts), n.astype(np.float64)
+    return np.where(np.abs(counts - whole) <= 1e-9 * np.maximum(whole, 1), whole, counts), n.astype(
+        np.float64
+    )
 
 
 def _exact(s: FloatArray, m: FloatArray, outside: float) -> tuple[float, float, float]:
     """Percentile limits of all G**G resamples at once: the G-fold convolution of the clusters' sums, by FFT."""
     if (m != m[0]).any() or (s != np.round(s)).any():
-        what = "clusters of unequal sizes" if (m != m[0]).any() else "scores whose cluster sums are not whole numbers"
+        what = (
+            "clusters of unequal sizes"
+            if (m != m[0]).any()
+            else "scores whose cluster sums are not whole numbers"
+        )
         raise MethodError(
             f"method='bootstrap_exact' is not available for {what}: the exact law has a usable form only for equal sizes "
             "and whole scores. Use method='bootstrap_percentile', or the default."
@@ -283,7 +307,9 @@ def _exact(s: FloatArray, m: FloatArray, outside: float) -> tuple[float, float, 
     return float(rates[0]), float(rates[1]), float(s.std() / np.sqrt(clusters) / m[0])
 
 
-def mean_replicates(sums: FloatArray, size: FloatArray, n_resamples: int, seed: np.random.SeedSequence) -> FloatArray:
+def mean_replicates(
+    sums: FloatArray, size: FloatArray, n_resamples: int, seed: np.random.SeedSequence
+) -> FloatArray:
     """Means of several columns over the same resamples of the clusters, shape (n_resamples, C).
 
     One matrix of how often each cluster was drawn serves all columns, so that their replicates are matched and their
@@ -309,7 +335,9 @@ def mean_replicates(sums: FloatArray, size: FloatArray, n_resamples: int, seed: 
         (n_resamples, table.shape[1]), order="F"
     )  # a column's replicates lie together, for differences of columns
     step = max(_COUNTS // clusters, 1)
-    for rows, generator in progress(seeded_blocks(n_resamples, clusters, seed), label="resamples", unit="block"):
+    for rows, generator in progress(
+        seeded_blocks(n_resamples, clusters, seed), label="resamples", unit="block"
+    ):
         for start in range(rows.start, rows.stop, step):
             stop = min(start + step, rows.stop)
             out[start:stop] = _draw_counts(generator, stop - start, clusters) @ table
@@ -327,7 +355,9 @@ def differences(means: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
 def _draw_counts(generator: np.random.Generator, rows: int, clusters: int) -> FloatArray:
     """How often each cluster is drawn in each of some resamples, shape (rows, G)."""
     if clusters <= _TABLE // 2:
-        index = generator.bit_generator.random_raw(-(-rows * clusters // 4)).view(np.uint16)[: rows * clusters]
+        index = generator.bit_generator.random_raw(-(-rows * clusters // 4)).view(np.uint16)[
+            : rows * clusters
+        ]
         spare = np.flatnonzero(index >= _TABLE // clusters * clusters)
         index[spare] = generator.integers(0, clusters, size=len(spare))
         drawn = _cycle(clusters).take(index, mode="clip")
@@ -381,7 +411,9 @@ def pigeonhole_sums(
     sizes = [int(place.max()) + 1 for place in places]
     out = np.empty((n_resamples, columns.shape[1]))
     step = max(_BATCH_COUNTS // max(len(columns), *sizes), 1)
-    for rows, generator in progress(seeded_blocks(n_resamples, sum(sizes), seed), label="resamples", unit="block"):
+    for rows, generator in progress(
+        seeded_blocks(n_resamples, sum(sizes), seed), label="resamples", unit="block"
+    ):
         size = rows.stop - rows.start
         counts = [generator.multinomial(g, np.full(g, 1 / g), size=size).astype(np.float64) for g in sizes]
         for start in range(0, size, step):
@@ -400,14 +432,20 @@ def _by_content(columns: FloatArray, corners: list[IntArray]) -> list[IntArray]:
     """
     codes = [np.unique(corner, return_inverse=True)[1].reshape(-1) for corner in corners]
     scale = np.abs(columns).max(axis=0)
-    cell = np.round(columns / np.where(scale > 0, scale, 1.0), 12) @ np.cos(np.arange(1.0, columns.shape[1] + 1))
+    cell = np.round(columns / np.where(scale > 0, scale, 1.0), 12) @ np.cos(
+        np.arange(1.0, columns.shape[1] + 1)
+    )
     # The clusterings themselves by their sizes and by what their clusters hold, so that their order does not matter either.
     codes.sort(key=lambda code: (int(code.max()), *np.sort(np.round(np.bincount(code, weights=cell), 9))))
     ranks = [np.zeros(int(code.max()) + 1) for code in codes]
     for _ in range(_ROUNDS):
         keys = []
         for d, code in enumerate(codes):
-            others = [np.sin(rank[other] + k) for k, (rank, other) in enumerate(zip(ranks, codes, strict=True)) if k != d]
+            others = [
+                np.sin(rank[other] + k)
+                for k, (rank, other) in enumerate(zip(ranks, codes, strict=True))
+                if k != d
+            ]
             mixed = np.cos(7 * cell + np.sum(others, axis=0))
             keys.append(np.round(np.bincount(code, weights=mixed), 9) + 0.0)
         ranks = [np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.float64) for key in keys]

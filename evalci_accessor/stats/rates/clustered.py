@@ -125,9 +125,14 @@ def cluster_ci(
     0.70 [0.30, 0.95], n_eff 8.4
     """
     return rate(
-        ClusterTotals.from_sums(s, m, ss), method=method, df=df, alternative=alternative,
-        confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
-    )  # fmt: skip
+        ClusterTotals.from_sums(s, m, ss),
+        method=method,
+        df=df,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
 
 
 def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
@@ -182,7 +187,9 @@ def rate(
     bootstrap.check_bootstrap(ran, crossed=crossed is not None)
     check_option(df, DegreesOfFreedom, "df")
     if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
-        raise MethodError(f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'.")
+        raise MethodError(
+            f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'."
+        )
     one, level = tail(confidence_level, alternative), check_level(confidence_level)
     outside = np.full(t.n_groups, one) if given.levels is None else given.levels
     check_resamples(n_resamples)
@@ -198,7 +205,11 @@ def rate(
         mo = moments(t) if mo is None else mo
         spread, icc = OneWay(t, mo), np.zeros(0) if ran == "icc_averaged" else icc_anova(t)
     else:
-        mo, spread, icc = crossed.moments, crossed, np.full(t.n_groups, np.nan)  # there is one for each clustering
+        mo, spread, icc = (
+            crossed.moments,
+            crossed,
+            np.full(t.n_groups, np.nan),
+        )  # there is one for each clustering
     if ran == "icc_averaged":
         answer = _averaged(t, mo, spread, (given.posterior or lazy_posterior(t, mo, crossed))(), outside)
     elif ran == "bootstrap_pigeonhole":
@@ -216,14 +227,20 @@ def rate(
         effect = np.where(np.isnan(answer.n_eff), np.nan, mo.n / answer.n_eff)
     no, unknown = np.zeros(t.n_groups, dtype=bool), np.full(t.n_groups, np.nan)
     parts = {
-        "estimate": mo.p, "std_error": answer.std_error, "ci_low": low, "ci_high": high,
+        "estimate": mo.p,
+        "std_error": answer.std_error,
+        "ci_low": low,
+        "ci_high": high,
         "df": unknown if answer.df is None else answer.df,
-        "n": mo.n.astype(np.int64), "n_clusters": mo.clusters.astype(np.int64), "icc": answer.icc, "design_effect": effect,
+        "n": mo.n.astype(np.int64),
+        "n_clusters": mo.clusters.astype(np.int64),
+        "icc": answer.icc,
+        "design_effect": effect,
         "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0),
         "guard": no if answer.guard is None else answer.guard,
         "fallback": no if answer.fallback is None else answer.fallback,
         "negative": no if answer.negative is None else answer.negative,
-    }  # fmt: skip
+    }
     shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
     return RateResult(method=ran, confidence_level=level, **shaped)
 
@@ -248,7 +265,9 @@ class _Answer:
     negative: BoolArray | None = None
 
 
-def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: FloatArray) -> _Answer:
+def _averaged(
+    t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: FloatArray
+) -> _Answer:
     low, high, fired = icc_averaged(mo, spread, outside, post)
     with np.errstate(divide="ignore", invalid="ignore"):
         std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
@@ -258,13 +277,23 @@ def _averaged(t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPoste
         n_eff = np.where(graded, of_scores, post.n_eff / post.inflation)
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
     return _Answer(
-        low=low, high=high, std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),
-        icc=np.where(told, post.icc, np.nan), n_eff=n_eff, guard=fired,
-    )  # fmt: skip
+        low=low,
+        high=high,
+        std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),
+        icc=np.where(told, post.icc, np.nan),
+        n_eff=n_eff,
+        guard=fired,
+    )
 
 
 def _design_based(
-    t: ClusterTotals, mo: Moments, spread: Spread, icc: FloatArray, method: str, df: DegreesOfFreedom, outside: FloatArray
+    t: ClusterTotals,
+    mo: Moments,
+    spread: Spread,
+    icc: FloatArray,
+    method: str,
+    df: DegreesOfFreedom,
+    outside: FloatArray,
 ) -> _Answer:
     kind = method if method in _VARIANCES else "cr1"
     variance = spread.variance(kind)
@@ -288,9 +317,15 @@ def _design_based(
         if t.bounded:
             freedom = np.where(flat, np.nan, freedom)
     return _Answer(
-        low=low, high=high, std_error=std_error, df=freedom, icc=icc, n_eff=n_eff, fallback=flat,
+        low=low,
+        high=high,
+        std_error=std_error,
+        df=freedom,
+        icc=icc,
+        n_eff=n_eff,
+        fallback=flat,
         negative=spread.negative(kind),
-    )  # fmt: skip
+    )
 
 
 def _fallback_limits(
@@ -331,9 +366,14 @@ def _design_limits(
 
 
 def _resampled(
-    t: ClusterTotals, mo: Moments, flat: BoolArray, icc: FloatArray, method: str, outside: FloatArray,
+    t: ClusterTotals,
+    mo: Moments,
+    flat: BoolArray,
+    icc: FloatArray,
+    method: str,
+    outside: FloatArray,
     resampled: tuple[FloatArray, FloatArray, FloatArray],
-) -> _Answer:  # fmt: skip
+) -> _Answer:
     low, high, std_error = resampled
     flat = flat & (mo.n > 0)
     quantile = np.asarray(-special.stdtrit(np.maximum(mo.clusters - 1, 1), outside), dtype=np.float64)
@@ -425,12 +465,22 @@ def crossed_ci(
     codes = _codes(clusters, y)
     w = None if weights is None else _checked(weights, y)
     crossed = Crossed.from_rows(
-        y, codes, weights=w, bounded=bool(((y >= 0) & (y <= 1)).all()), binary=bool(((y == 0) | (y == 1)).all())
+        y,
+        codes,
+        weights=w,
+        bounded=bool(((y >= 0) & (y <= 1)).all()),
+        binary=bool(((y == 0) | (y == 1)).all()),
     )
     return rate(
-        crossed.margins[0], given=Given(crossed=crossed), method=method, df=df, alternative=alternative,
-        confidence_level=confidence_level, n_resamples=n_resamples, rng=rng,
-    )  # fmt: skip
+        crossed.margins[0],
+        given=Given(crossed=crossed),
+        method=method,
+        df=df,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
 
 
 def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
@@ -439,12 +489,16 @@ def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
     form = f"`clusters` must hold, for each clustering, an id for each of the {len(scores)} scores"
     if isinstance(clusters, str) or not isinstance(clusters, Iterable):
         raise ClusterError(f"{form}; got {type(clusters).__name__}.")
-    rows: Any = clusters.to_numpy() if hasattr(clusters, "to_numpy") else clusters  # of a frame the rows are meant
+    rows: Any = (
+        clusters.to_numpy() if hasattr(clusters, "to_numpy") else clusters
+    )  # of a frame the rows are meant
     every = [_ids(ids) for ids in rows]
     wrong = next((ids for ids in every if ids.shape != scores.shape), None)
     if wrong is not None:
         turn = " Turn it over, as with .T." if len(every) == len(scores) else ""
-        raise ClusterError(f"{form}: an array of shape (D, {len(scores)}). One clustering has shape {wrong.shape}.{turn}")
+        raise ClusterError(
+            f"{form}: an array of shape (D, {len(scores)}). One clustering has shape {wrong.shape}.{turn}"
+        )
     check_number(len(every))
     return [_coded(ids, d) for d, ids in enumerate(every)]
 
@@ -462,7 +516,11 @@ def _ids(ids: object) -> np.ndarray:
 def _coded(ids: np.ndarray, place: int) -> IntArray:
     if ids.dtype != object:
         missing = (
-            np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids) if ids.dtype.kind in "mM" else np.zeros(1, dtype=bool)
+            np.isnan(ids)
+            if ids.dtype.kind == "f"
+            else np.isnat(ids)
+            if ids.dtype.kind in "mM"
+            else np.zeros(1, dtype=bool)
         )
         codes = np.unique(ids, return_inverse=True)[1]
     else:

@@ -66,9 +66,15 @@ class Crossed:
 
         def total(ids: IntArray) -> ClusterTotals:
             return ClusterTotals.from_rows(
-                scores, ids, n_clusters=int(ids.max(initial=-1)) + 1, groups=groups, n_groups=n_groups, weights=weights,
-                bounded=bounded, binary=binary,
-            )  # fmt: skip
+                scores,
+                ids,
+                n_clusters=int(ids.max(initial=-1)) + 1,
+                groups=groups,
+                n_groups=n_groups,
+                weights=weights,
+                bounded=bounded,
+                binary=binary,
+            )
 
         places = range(len(codes))
         meets: dict[tuple[int, ...], ClusterTotals] = {}
@@ -82,9 +88,10 @@ class Crossed:
         first[finest[::-1]] = np.arange(len(finest))[::-1]
         at = first[meets[tuple(places)].cluster]
         return cls(
-            margins=tuple(total(joint[d,]) for d in places) if margins is None else tuple(margins), meets=meets,
+            margins=tuple(total(joint[d,]) for d in places) if margins is None else tuple(margins),
+            meets=meets,
             corners=tuple(np.asarray(codes[d])[at] for d in places),
-        )  # fmt: skip
+        )
 
     @property
     def finest(self) -> ClusterTotals:
@@ -102,14 +109,15 @@ class Crossed:
             margins=tuple(t.some(first, stop) for t in self.margins),
             meets={some: t.some(first, stop) for some, t in self.meets.items()},
             corners=tuple(corner[part] for corner in self.corners),
-        )  # fmt: skip
+        )
 
     def shaped(self, shape: tuple[int, ...]) -> Crossed:
         """The same with the groups in that shape."""
         return Crossed(
             margins=tuple(dataclasses.replace(t, shape=shape) for t in self.margins),
-            meets={some: dataclasses.replace(t, shape=shape) for some, t in self.meets.items()}, corners=self.corners,
-        )  # fmt: skip
+            meets={some: dataclasses.replace(t, shape=shape) for some, t in self.meets.items()},
+            corners=self.corners,
+        )
 
     @functools.cached_property
     def _moments(self) -> dict[tuple[int, ...], Moments]:
@@ -136,9 +144,10 @@ class Crossed:
         """Those of the first clustering, with the fewest clusters and effective clusters of all."""
         every = [self._moments[d,] for d in range(len(self.margins))]
         return dataclasses.replace(
-            every[0], clusters=np.min([mo.clusters for mo in every], axis=0),
+            every[0],
+            clusters=np.min([mo.clusters for mo in every], axis=0),
             effective_clusters=np.min([mo.effective_clusters for mo in every], axis=0),
-        )  # fmt: skip
+        )
 
     @functools.cached_property
     def smallest(self) -> IntArray:
@@ -183,8 +192,9 @@ class Crossed:
         excess = self.excess(inflation)
         meets = {
             some: averaged_posterior(t, self._moments[some], crowded=crowded).quasi_icc
-            for some, t in self.meets.items() if (excess[some] > 1e-9).any()
-        }  # fmt: skip
+            for some, t in self.meets.items()
+            if (excess[some] > 1e-9).any()
+        }
         weight, effect = np.zeros((finest.n_groups, _BINS)), np.ones((finest.n_groups, _BINS))
         filled = finest.n_clusters > 0
         for pattern in np.unique(
@@ -202,16 +212,24 @@ class Crossed:
         with np.errstate(invalid="ignore", divide="ignore"):
             n_k = (inflation * mo.effective_rows)[:, None] / effect
         return AveragedPosterior(
-            single=(None,) * finest.n_groups, rho=np.full_like(effect, np.nan), weight=weight, inflation=inflation, n_k=n_k,
+            single=(None,) * finest.n_groups,
+            rho=np.full_like(effect, np.nan),
+            weight=weight,
+            inflation=inflation,
+            n_k=n_k,
             effective_size=np.full(finest.n_groups, np.nan),
-        )  # fmt: skip
+        )
 
     @functools.cached_property
     def _own(self) -> tuple[BoolArray, FloatArray, list[AveragedPosterior]]:
         """Where scores crowd at an end, quasi-counts per score, and the posterior of each clustering alone."""
         crowded = np.any([is_crowded(t, self._moments[d,]) for d, t in enumerate(self.margins)], axis=0)
-        inflation = np.where(crowded, 1.0, quasi_inflation(self.finest, self._moments[tuple(range(len(self.margins)))]))
-        every = [averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in enumerate(self.margins)]
+        inflation = np.where(
+            crowded, 1.0, quasi_inflation(self.finest, self._moments[tuple(range(len(self.margins)))])
+        )
+        every = [
+            averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in enumerate(self.margins)
+        ]
         return crowded, inflation, every
 
     def checks(self, n_eff: FloatArray) -> list[Check]:
@@ -325,7 +343,9 @@ def joint_effect(parts: Sequence[Values], common: FloatArray, greatest: FloatArr
     found = []
     for start in range(0, pairs, step):
         at = slice(start, start + step)
-        found.append(_chunk([(value[at], weight[at]) for value, weight in parts], common[at], greatest[at], bins))
+        found.append(
+            _chunk([(value[at], weight[at]) for value, weight in parts], common[at], greatest[at], bins)
+        )
     if not found:
         return np.ones((0, bins)), np.zeros((0, bins))
     effect, weight = (np.concatenate(list(part)) for part in zip(*found, strict=True))

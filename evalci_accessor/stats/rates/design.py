@@ -8,7 +8,13 @@ import numpy as np
 
 from evalci_accessor.exceptions import ScoreRangeError
 from evalci_accessor.options import IccMethod
-from evalci_accessor.stats.icc import icc_anova, icc_f_interval, icc_fleiss_cuzick, icc_jackknife_interval, icc_pairwise
+from evalci_accessor.stats.icc import (
+    icc_anova,
+    icc_f_interval,
+    icc_fleiss_cuzick,
+    icc_jackknife_interval,
+    icc_pairwise,
+)
 from evalci_accessor.stats.rates.averaged import averaged_posterior
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.moments import Moments, moments, rare_outcomes, satterthwaite_df
@@ -22,7 +28,12 @@ _ESTIMATORS = {"anova": icc_anova, "fleiss_cuzick": icc_fleiss_cuzick, "pairwise
 
 
 def design_effect(
-    s: object, m: object, *, ss: object = None, icc_method: IccMethod = "anova", confidence_level: float = 0.95
+    s: object,
+    m: object,
+    *,
+    ss: object = None,
+    icc_method: IccMethod = "anova",
+    confidence_level: float = 0.95,
 ) -> DesignResult:
     r"""Intracluster correlation, design effect and effective sample size.
 
@@ -75,20 +86,28 @@ def design_effect(
     return design(ClusterTotals.from_sums(s, m, ss), icc_method=icc_method, confidence_level=confidence_level)
 
 
-def design(t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95) -> DesignResult:
+def design(
+    t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95
+) -> DesignResult:
     """`design_effect` on ready `ClusterTotals`."""
     check_option(icc_method, IccMethod, "icc_method")
     level, outside = check_level(confidence_level), tail(confidence_level, "two-sided")
     mo = moments(t)
     if icc_method == "posterior":
         if not t.bounded:
-            raise ScoreRangeError("icc_method='posterior' is for scores in [0, 1], and some lie outside. Use 'anova'.")
+            raise ScoreRangeError(
+                "icc_method='posterior' is for scores in [0, 1], and some lie outside. Use 'anova'."
+            )
         posterior = averaged_posterior(t, mo)
         icc = np.where(mo.n > 0, posterior.icc, np.nan)
         low, high = posterior.quantile(outside), posterior.quantile(1 - outside)
     else:
         icc = _ESTIMATORS[icc_method](t)
-        low, high = icc_f_interval(t, outside) if icc_method == "anova" else icc_jackknife_interval(t, icc_method, outside)
+        low, high = (
+            icc_f_interval(t, outside)
+            if icc_method == "anova"
+            else icc_jackknife_interval(t, icc_method, outside)
+        )
     single = t.n_clusters < 2
     icc, low, high = (np.where(single, np.nan, value) for value in (icc, low, high))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -98,16 +117,27 @@ def design(t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_leve
         n_eff = mo.n / effect
     sizes = _size_summary(t)
     parts = {
-        "icc": icc, "icc_low": low, "icc_high": high, "design_effect": effect, "n_eff": n_eff,
-        "width_ratio": np.sqrt(effect), "n": mo.n.astype(np.int64), "n_clusters": t.n_clusters,
-        "effective_clusters": mo.effective_clusters, "largest_share": t.max(mo.h),
-        "size_min": sizes[0], "size_median": sizes[1], "size_max": sizes[2],
-    }  # fmt: skip
+        "icc": icc,
+        "icc_low": low,
+        "icc_high": high,
+        "design_effect": effect,
+        "n_eff": n_eff,
+        "width_ratio": np.sqrt(effect),
+        "n": mo.n.astype(np.int64),
+        "n_clusters": t.n_clusters,
+        "effective_clusters": mo.effective_clusters,
+        "largest_share": t.max(mo.h),
+        "size_min": sizes[0],
+        "size_median": sizes[1],
+        "size_max": sizes[2],
+    }
     shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
     return DesignResult(icc_method=str(icc_method), confidence_level=level, **shaped)
 
 
-def crossed_design(crossed: Crossed, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95) -> DesignResult:
+def crossed_design(
+    crossed: Crossed, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95
+) -> DesignResult:
     r"""Design effect of crossed clusterings together.
 
     :math:`\mathrm{Deff} = 1 + \sum_a e_a \max(\rho_a, 0) - \sum_{a<b} e_{ab} \max(\rho_{ab}, 0) + \dots` with
@@ -135,10 +165,16 @@ def crossed_design(crossed: Crossed, *, icc_method: IccMethod = "anova", confide
         n = crossed.moments.n
         unknown = np.full(finest.n_groups, np.nan)
         answer = {
-            "icc": unknown, "icc_low": unknown, "icc_high": unknown, "design_effect": effect, "n_eff": n / effect,
-            "width_ratio": np.sqrt(effect), "n": n.astype(np.int64), **of_smallest,
+            "icc": unknown,
+            "icc_low": unknown,
+            "icc_high": unknown,
+            "design_effect": effect,
+            "n_eff": n / effect,
+            "width_ratio": np.sqrt(effect),
+            "n": n.astype(np.int64),
+            **of_smallest,
             "n_clusters": crossed.moments.clusters.astype(np.int64),
-        }  # fmt: skip
+        }
     shaped = {name: reshape(values, finest.shape) for name, values in answer.items()}
     return DesignResult(icc_method=str(icc_method), confidence_level=check_level(confidence_level), **shaped)
 

@@ -111,7 +111,9 @@ def _marginal_dense(loglik: LogLik, rho: FloatArray, place: tuple[FloatArray, Fl
     return _log_sum(value, w) + np.log(half)
 
 
-def _marginal_sparse(loglik: LogLik, rho: FloatArray, place: tuple[FloatArray, FloatArray], *, laplace: bool) -> FloatArray:
+def _marginal_sparse(
+    loglik: LogLik, rho: FloatArray, place: tuple[FloatArray, FloatArray], *, laplace: bool
+) -> FloatArray:
     """The same with a few Gauss-Hermite points about the peak (or its height and width alone), for many clusters.
 
     Where the peak is at an end of the range, or is none, the answer is nan.
@@ -258,8 +260,16 @@ def icc_posterior(s: object, m: object, *, mixture: bool = True, n_nodes: int = 
     0.92
     """
     sums, sizes = np.broadcast_arrays(as_float(s, "s"), as_float(m, "m"))
-    if sums.ndim != 1 or not sums.size or (sizes <= 0).any() or (sums < 0).any() or (sums > sizes * (1 + 1e-12)).any():
-        raise ScoreError("`s` and `m` must be one-dimensional and not empty, with sizes above 0 and 0 <= s <= m.")
+    if (
+        sums.ndim != 1
+        or not sums.size
+        or (sizes <= 0).any()
+        or (sums < 0).any()
+        or (sums > sizes * (1 + 1e-12)).any()
+    ):
+        raise ScoreError(
+            "`s` and `m` must be one-dimensional and not empty, with sizes above 0 and 0 <= s <= m."
+        )
     return posterior_of(sums, sizes, mixture=mixture, n_nodes=n_nodes)
 
 
@@ -271,7 +281,9 @@ def posterior_of(s: FloatArray, m: FloatArray, *, mixture: bool, n_nodes: int) -
         return _posterior(phi, span, np.zeros(n_nodes), low)
     pairs = Pairs(*distinct_pairs(s, m))
     if not mixture and len(pairs.s) > 2 * _SUBSET:
-        low, high = _window(pairs.thin(_SUBSET), low, high, mixture=False, rule="laplace", size=_N_SEARCH, drop=18.0)
+        low, high = _window(
+            pairs.thin(_SUBSET), low, high, mixture=False, rule="laplace", size=_N_SEARCH, drop=18.0
+        )
         pairs = pairs.collapse()
     _, cost = smooth(pairs)
     # Each rule: nodes of the search, nodes of the answer, and how far below the peak they reach.
@@ -303,7 +315,9 @@ def _posterior(phi: FloatArray, span: FloatArray, value: FloatArray, low: float)
 LogLik: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 HALF_PI = np.pi / 2
-_CELLS = 64  # cells on which fractional sums of equal-sized clusters are interpolated when there are very many
+_CELLS = (
+    64  # cells on which fractional sums of equal-sized clusters are interpolated when there are very many
+)
 _SIZES = 512  # sizes of all-pass or all-fail clusters that are told apart
 _STIRLING = 1e3  # arguments of Gamma above which Stirling's series is exact to 1e-15
 # Nanoseconds, measured: they only choose between two ways to the same number.

@@ -25,7 +25,9 @@ def wilson_limits(p: FloatArray, n: FloatArray, z: FloatArray | float) -> tuple[
     centre = (p + z2 / 2) / (1 + z2)
     half = np.sqrt(z2 * (p * (1 - p) + z2 / 4)) / (1 + z2)
     # At the ends the limit is exactly the end, which rounding would miss.
-    return np.where(p <= 0, 0.0, np.maximum(centre - half, 0.0)), np.where(p >= 1, 1.0, np.minimum(centre + half, 1.0))
+    return np.where(p <= 0, 0.0, np.maximum(centre - half, 0.0)), np.where(
+        p >= 1, 1.0, np.minimum(centre + half, 1.0)
+    )
 
 
 def beta_limits(
@@ -138,7 +140,9 @@ def proportion_ci(
         std_error = np.sqrt(p * (1 - p) / (n - 1))
     std_error = _known(p, np.where(n > 1, std_error, np.nan))
     low, high = one_sided(*proportion_limits(p, n, method, outside), alternative)
-    return _independent(p, std_error, low, high, n, method=method, confidence_level=check_level(confidence_level))
+    return _independent(
+        p, std_error, low, high, n, method=method, confidence_level=check_level(confidence_level)
+    )
 
 
 def proportion(
@@ -153,8 +157,10 @@ def proportion(
     low, high = one_sided(*proportion_limits(mo.p, n, method, outside), alternative)
     parts = (mo.p, _known(mo.p, np.sqrt(variance)), low, high, mo.n, n)
     return _independent(
-        *(reshape(part, t.shape) for part in parts), method=method, confidence_level=check_level(confidence_level)
-    )  # fmt: skip
+        *(reshape(part, t.shape) for part in parts),
+        method=method,
+        confidence_level=check_level(confidence_level),
+    )
 
 
 def _weighted(t: ClusterTotals, mo: Moments, method: ProportionMethod) -> tuple[FloatArray, FloatArray]:
@@ -193,7 +199,19 @@ def _independent(
     no = np.zeros(np.shape(p), dtype=bool)
     whole = np.asarray(n).astype(np.int64)
     return RateResult(
-        estimate=p, std_error=std_error, ci_low=low, ci_high=high, df=nothing, n=whole, n_clusters=whole, icc=nothing,
-        design_effect=np.divide(n, worth, out=np.full(whole.shape, np.nan), where=whole > 0), n_eff=worth, method=method,
-        confidence_level=confidence_level, guard=no, fallback=no, negative=no,
-    )  # fmt: skip
+        estimate=p,
+        std_error=std_error,
+        ci_low=low,
+        ci_high=high,
+        df=nothing,
+        n=whole,
+        n_clusters=whole,
+        icc=nothing,
+        design_effect=np.divide(n, worth, out=np.full(whole.shape, np.nan), where=whole > 0),
+        n_eff=worth,
+        method=method,
+        confidence_level=confidence_level,
+        guard=no,
+        fallback=no,
+        negative=no,
+    )

@@ -185,23 +185,33 @@ def variance_components(
     groups = int(codes.max()) + 1
     quantile = -float(special.stdtrit(groups - 1, (1 - level) / 2))
     bounds = [
-        _jackknife(whole, part, quantile, logarithm=name == "within") for (name, whole), part in
-        zip(found.items(), without.values(), strict=True)
-    ]  # fmt: skip
+        _jackknife(whole, part, quantile, logarithm=name == "within")
+        for (name, whole), part in zip(found.items(), without.values(), strict=True)
+    ]
     (a, b, w), (a_at, b_at, w_at) = (float(value) for value in found.values()), bounds
     items = float(total.m)
     residual = parts.t - parts.m * (total.t / items)
     return ComponentsResult(
         estimate=float(total.t / items),
         std_error=float(np.sqrt(groups / (groups - 1) * (residual**2).sum()) / items),
-        between_clusters=a, between_clusters_low=a_at[0], between_clusters_high=a_at[1],
-        between_items=b, between_items_low=b_at[0], between_items_high=b_at[1],
-        within_items=w, within_items_low=w_at[0], within_items_high=w_at[1],
+        between_clusters=a,
+        between_clusters_low=a_at[0],
+        between_clusters_high=a_at[1],
+        between_items=b,
+        between_items_low=b_at[0],
+        between_items_high=b_at[1],
+        within_items=w,
+        within_items_low=w_at[0],
+        within_items_high=w_at[1],
         cluster_variance=a * float(total.mm) / items**2 if nested else 0.0,
-        item_variance=b / items, sample_variance=float(total.noise("v")) / items**2,
-        n_items=len(sums), n_clusters=groups, n_scores=int(sizes.sum()), n_samples=float(len(sizes) / (1 / sizes).sum()),
+        item_variance=b / items,
+        sample_variance=float(total.noise("v")) / items**2,
+        n_items=len(sums),
+        n_clusters=groups,
+        n_scores=int(sizes.sum()),
+        n_samples=float(len(sizes) / (1 / sizes).sum()),
         confidence_level=level,
-    )  # fmt: skip
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -233,13 +243,25 @@ class _Sums:
         m, t = add(np.ones_like(means)), add(means)
         v, lone = add(held / sizes), add((~known).astype(np.float64))
         return cls(
-            groups=np.ones_like(m), m=m, mm=m**2, t=t, tt=t**2 / m, u=add(means**2), e=add(held),
-            known=add(known.astype(np.float64)), v=v, v_over_m=v / m, lone=lone, lone_over_m=lone / m,
-        )  # fmt: skip
+            groups=np.ones_like(m),
+            m=m,
+            mm=m**2,
+            t=t,
+            tt=t**2 / m,
+            u=add(means**2),
+            e=add(held),
+            known=add(known.astype(np.float64)),
+            v=v,
+            v_over_m=v / m,
+            lone=lone,
+            lone_over_m=lone / m,
+        )
 
     def added(self) -> _Sums:
         """Of all clusters together."""
-        return _Sums(**{field.name: np.asarray(getattr(self, field.name).sum()) for field in dataclasses.fields(self)})
+        return _Sums(
+            **{field.name: np.asarray(getattr(self, field.name).sum()) for field in dataclasses.fields(self)}
+        )
 
     def left_out(self, total: _Sums) -> _Sums:
         """Of all clusters but each one."""
@@ -270,7 +292,9 @@ class _Sums:
             return {"clusters": between / (self.m - self.mm / self.m), "items": items, "within": self.within}
 
 
-def _jackknife(whole: FloatArray, without: FloatArray, quantile: float, *, logarithm: bool) -> tuple[float, float]:
+def _jackknife(
+    whole: FloatArray, without: FloatArray, quantile: float, *, logarithm: bool
+) -> tuple[float, float]:
     """Limits of a component of at least 0 from its values without each cluster."""
     groups = len(without)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -278,7 +302,9 @@ def _jackknife(whole: FloatArray, without: FloatArray, quantile: float, *, logar
             return np.nan, np.nan
         centre, values = (np.log(whole), np.log(without)) if logarithm else (whole, without)
         half = quantile * np.sqrt((groups - 1) / groups * ((values - values.mean()) ** 2).sum())
-        low, high = (np.exp(centre - half), np.exp(centre + half)) if logarithm else (centre - half, centre + half)
+        low, high = (
+            (np.exp(centre - half), np.exp(centre + half)) if logarithm else (centre - half, centre + half)
+        )
     return float(np.maximum(low, 0.0)), float(np.maximum(high, 0.0))
 
 
@@ -308,11 +334,15 @@ def _checked(s: object, n: object, ss: object) -> tuple[FloatArray, FloatArray, 
         )
     if ss is None:
         if (sums != np.round(sums)).any() or (sums < 0).any() or (sums > sizes).any():
-            raise ScoreError("sums of scores that are no counts of passes need the sums of squares too: pass `ss`.")
+            raise ScoreError(
+                "sums of scores that are no counts of passes need the sums of squares too: pass `ss`."
+            )
         return sums, sizes, sums
     squares = as_float(ss, "ss")
     if squares.shape != sums.shape:
-        raise ScoreError(f"`ss` must hold one sum of squares for each of the {len(sums)} items; got shape {squares.shape}.")
+        raise ScoreError(
+            f"`ss` must hold one sum of squares for each of the {len(sums)} items; got shape {squares.shape}."
+        )
     if (squares * sizes < sums**2 * (1 - 1e-9)).any():
         raise ScoreError("`ss` must be at least s**2 / n of every item; smaller sums of squares cannot be.")
     return sums, sizes, squares
@@ -331,5 +361,7 @@ def _codes(cluster: object, n_items: int) -> IntArray:
         )
     codes = np.unique(ids, return_inverse=True)[1].reshape(-1).astype(np.int64)
     if codes.max(initial=0) == 0:
-        raise ClusterError("all items lie in a single cluster, from which no variance between clusters can be told.")
+        raise ClusterError(
+            "all items lie in a single cluster, from which no variance between clusters can be told."
+        )
     return codes

@@ -86,7 +86,9 @@ def projected_error(
     """
     now = _counts_now(found)
     if not found.clustered and clusters is not None:
-        raise MethodError("there are no clusters of several items, so clusters= says nothing; items= are all items.")
+        raise MethodError(
+            "there are no clusters of several items, so clusters= says nothing; items= are all items."
+        )
     names = ("clusters", "items", "samples")
     ratios = {
         name: np.ones(()) if given is None else count / _count(given, name)
@@ -206,7 +208,10 @@ def levers(found: ComponentsResult, costs: Mapping[str, float] | None) -> Levers
     """What more clusters, more items in each, and more samples of each would do and cost."""
     count = np.array(_counts_now(found))
     spent = _spent(found, check_costs(costs))
-    cost, added = float(spent.sum()), spent[::-1].cumsum()[::-1]  # more clusters are more items, more items more samples
+    cost, added = (
+        float(spent.sum()),
+        spent[::-1].cumsum()[::-1],
+    )  # more clusters are more items, more items more samples
     falls = found.shares[::-1].cumsum()[::-1]
     gain = falls / (added / cost)
     first = 0 if found.clustered else 1
@@ -222,10 +227,16 @@ def levers(found: ComponentsResult, costs: Mapping[str, float] | None) -> Levers
     if not np.isnan(gain[first:]).any():
         best[first + int(np.argmax(gain[first:] >= gain[first:].max() * _TIED))] = True
     return Levers(
-        share=np.where(no_clusters, np.nan, found.shares), count=np.where(no_clusters, np.nan, count), best=best,
-        std_error_doubled=error(2.0), std_error_limit=error(np.inf), gain=np.where(no_clusters, np.nan, gain),
-        cost_doubled=np.where(no_clusters, np.nan, cost + added), count_best=np.array([np.nan, items, samples]), cost=cost,
-    )  # fmt: skip
+        share=np.where(no_clusters, np.nan, found.shares),
+        count=np.where(no_clusters, np.nan, count),
+        best=best,
+        std_error_doubled=error(2.0),
+        std_error_limit=error(np.inf),
+        gain=np.where(no_clusters, np.nan, gain),
+        cost_doubled=np.where(no_clusters, np.nan, cost + added),
+        count_best=np.array([np.nan, items, samples]),
+        cost=cost,
+    )
 
 
 def check_costs(costs: Mapping[str, float] | None) -> FloatArray:

@@ -182,11 +182,17 @@ def best_of_k(scores: object, k: object, *, too_few: TooFew = "raise") -> Repeat
     try:
         values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise EvalCIError(f"`scores` must be numbers, as many a row; got {type(scores).__name__}: {error}.") from error
+        raise EvalCIError(
+            f"`scores` must be numbers, as many a row; got {type(scores).__name__}: {error}."
+        ) from error
     if values.ndim == 0:
-        raise ScoreError("`scores` needs at least one axis, the last, along which the samples of an item lie; got a scalar.")
+        raise ScoreError(
+            "`scores` needs at least one axis, the last, along which the samples of an item lie; got a scalar."
+        )
     if np.isinf(values).any():
-        raise ScoreError(f"`scores` holds {int(np.isinf(values).sum())} infinite scores; they must be finite.")
+        raise ScoreError(
+            f"`scores` holds {int(np.isinf(values).sum())} infinite scores; they must be finite."
+        )
     refuse_extremes(values[~np.isnan(values)], "scores")
     ks, shape = check_ks(k), values.shape[:-1]
     rows = values.reshape(int(np.prod(shape, dtype=np.int64)), values.shape[-1])
@@ -204,7 +210,9 @@ def check_ks(k: object) -> IntArray:
     except ValueError:
         ks = np.empty(0)
     if not ks.size or ks.dtype.kind not in "iu" or (ks < 1).any() or (ks > _MOST).any():
-        raise MethodError(f"k={k!r} must be a whole number of at least 1, or several of them, as k=[1, 5, 10].")
+        raise MethodError(
+            f"k={k!r} must be a whole number of at least 1, or several of them, as k=[1, 5, 10]."
+        )
     if len(np.unique(ks)) < ks.size:
         raise MethodError(f"k={k!r} names a number twice; name each once.")
     return ks.astype(np.int64)
@@ -223,7 +231,9 @@ def passed_values(measure: str, c: IntArray, n: IntArray, ks: IntArray) -> tuple
     """Values and their variances by item and k, (I, K): nan where n < k, and n < 2k."""
     sizes, size_at = np.unique(n, return_inverse=True)
     counts, count_at = np.unique(c, return_inverse=True)
-    shared, place = np.unique(size_at.reshape(-1) * max(len(counts), 1) + count_at.reshape(-1), return_inverse=True)
+    shared, place = np.unique(
+        size_at.reshape(-1) * max(len(counts), 1) + count_at.reshape(-1), return_inverse=True
+    )
     at_size, at_count = np.divmod(shared, max(len(counts), 1))
     size, passes = sizes[at_size], counts[at_count]
     # No pass among k, or no failure.
@@ -256,7 +266,9 @@ def best_values(scores: FloatArray, n: IntArray, ks: IntArray) -> tuple[FloatArr
                 below = np.cumsum(spread * weights, axis=1)[:, :-1]
                 later = np.zeros(size)
                 later[k:] = _maximum_weights(size - k, k)
-                variance[items, j] = (spread @ weights) ** 2 - 2 * np.einsum("ij,ij,j->i", spread[:, 1:], below, later[1:])
+                variance[items, j] = (spread @ weights) ** 2 - 2 * np.einsum(
+                    "ij,ij,j->i", spread[:, 1:], below, later[1:]
+                )
     return value, variance
 
 
@@ -295,13 +307,21 @@ def _log_factors(absent: IntArray, n: IntArray, j: IntArray) -> FloatArray:
 def _counted(measure: str, c: object, n: object, k: object, too_few: TooFew) -> RepeatedResult:
     passes, sizes = together(c=as_float(c, "c"), n=as_float(n, "n"))
     for bad, what in (
-        ((sizes < 0) | (sizes != np.round(sizes)) | (sizes > _MOST), "`n` must be whole numbers from 0 to 2**53"),
-        ((passes < 0) | (passes != np.round(passes)), "`c` must be whole numbers >= 0; best_of_k takes scores on any scale"),
+        (
+            (sizes < 0) | (sizes != np.round(sizes)) | (sizes > _MOST),
+            "`n` must be whole numbers from 0 to 2**53",
+        ),
+        (
+            (passes < 0) | (passes != np.round(passes)),
+            "`c` must be whole numbers >= 0; best_of_k takes scores on any scale",
+        ),
         (passes > sizes, "`c` must be at most `n`: no item passes more often than it was sampled"),
     ):
         if bad.any():
             at = np.flatnonzero(bad)
-            shown = examples((f"c={passes.flat[i]:g}, n={sizes.flat[i]:g}" for i in at.tolist()), between="; ")
+            shown = examples(
+                (f"c={passes.flat[i]:g}, n={sizes.flat[i]:g}" for i in at.tolist()), between="; "
+            )
             raise ScoreError(f"{what}; {len(at)} of {passes.size} item(s) have {shown}.")
     ks = check_ks(k)
     flat_n = sizes.ravel().astype(np.int64)
@@ -336,5 +356,9 @@ def _shaped(
 ) -> RepeatedResult:
     whole = (*shape, *ks.shape)
     return RepeatedResult(
-        value=value.reshape(whole), variance=variance.reshape(whole), k=ks, n=n.reshape(shape), measure=measure
+        value=value.reshape(whole),
+        variance=variance.reshape(whole),
+        k=ks,
+        n=n.reshape(shape),
+        measure=measure,
     )

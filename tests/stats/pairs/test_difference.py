@@ -74,7 +74,11 @@ def test_golden_default(name):
     result = stats.diff_ci(want["b"], want["c"], want["m"])
     got = [result.difference, result.ci_low, result.ci_high, result.pvalue]
     assert_allclose(got, [want[key] for key in ("diff", "low", "high", "p")], rtol=1e-8, atol=1e-8)
-    assert (result.method, result.n_clusters, result.n_pairs) == ("icc_averaged", len(want["m"]), sum(want["m"]))
+    assert (result.method, result.n_clusters, result.n_pairs) == (
+        "icc_averaged",
+        len(want["m"]),
+        sum(want["m"]),
+    )
 
 
 @pytest.mark.parametrize("method", ["icc_averaged", "tango", "newcombe"])
@@ -86,7 +90,9 @@ def test_error_of_the_score_methods(method):
     result = stats.diff_ci(*counts, both=20 if method == "newcombe" else None, method=method)
     variance = ((b + c) / n - want["diff"] ** 2) / (want["n_eff"] if method == "icc_averaged" else n)
     assert_allclose(result.std_error, np.sqrt(variance), rtol=1e-8)
-    same = stats.diff_ci(*([4, 4], [0, 0], [4, 4]) if method == "icc_averaged" else (8, 0, 8), both=0, method=method)
+    same = stats.diff_ci(
+        *([4, 4], [0, 0], [4, 4]) if method == "icc_averaged" else (8, 0, 8), both=0, method=method
+    )
     assert np.isnan(same.std_error)
 
 
@@ -97,7 +103,9 @@ def test_default_at_other_levels(name, level):
     b, c, m = want["b"], want["c"], want["m"]
     reference = slow.paired(b, c, m, outside=(1 - level) / 2)
     assert_allclose(
-        interval(stats.diff_ci(b, c, m, confidence_level=level)), [reference["low"], reference["high"]], atol=1e-9
+        interval(stats.diff_ci(b, c, m, confidence_level=level)),
+        [reference["low"], reference["high"]],
+        atol=1e-9,
     )
     one_sided = stats.diff_ci(b, c, m, confidence_level=(1 + level) / 2, alternative="greater")
     assert_allclose(interval(one_sided), [reference["low"], 1], atol=1e-9)
@@ -108,7 +116,16 @@ def test_singletons_give_tango():
     for alternative in ALTERNATIVES:
         clustered = stats.diff_ci(b, c, np.ones(20), alternative=alternative, margin=0.1)
         plain = stats.diff_ci(9, 3, 20, alternative=alternative, margin=0.1)
-        for field in ("difference", "std_error", "ci_low", "ci_high", "statistic", "pvalue", "pvalue_verdict", "verdict"):
+        for field in (
+            "difference",
+            "std_error",
+            "ci_low",
+            "ci_high",
+            "statistic",
+            "pvalue",
+            "pvalue_verdict",
+            "verdict",
+        ):
             assert getattr(clustered, field) == getattr(plain, field)
 
 
@@ -143,7 +160,9 @@ def test_clubsandwich_on_differences():
         df = want["df_satt"] if kind == "cr2" else 8
         half = ss.t.isf(0.025, df) * np.sqrt(want["var"])
         assert_allclose(interval(result), [data["est"] - half, data["est"] + half], rtol=1e-7)
-        assert_allclose(result.pvalue, want["p"] if kind == "cr2" else 2 * ss.t.sf(want["tstat"], df), rtol=1e-7)
+        assert_allclose(
+            result.pvalue, want["p"] if kind == "cr2" else 2 * ss.t.sf(want["tstat"], df), rtol=1e-7
+        )
 
 
 @pytest.mark.parametrize("sizes", [[5] * 8, [40, 3, 8, 2, 9, 6], [1, 1], [500, 1, 1, 1]])
@@ -237,7 +256,9 @@ def test_no_discordant_item_gives_a_symmetric_interval(method, clustered):
 
 def test_no_discordant_item_in_the_default():
     zero = np.zeros(8)
-    assert_allclose(interval(stats.diff_ci(zero, zero, zero + 5)), [-0.236087183706, 0.236087183706], atol=1e-11)
+    assert_allclose(
+        interval(stats.diff_ci(zero, zero, zero + 5)), [-0.236087183706, 0.236087183706], atol=1e-11
+    )
 
 
 @pytest.mark.parametrize(("method", "clustered"), RUNS)
@@ -251,7 +272,9 @@ def test_interval_and_pvalue_agree(method, clustered, cells, level):
     if resampled and not clustered:
         cells = np.minimum(cells, 4)  # a resample draws every item
     both = np.stack([cells, cells[[0, 2, 1, 3]]], axis=1)
-    results = {side: run(both, method, clustered, alternative=side, confidence_level=level) for side in ALTERNATIVES}
+    results = {
+        side: run(both, method, clustered, alternative=side, confidence_level=level) for side in ALTERNATIVES
+    }
     for side, result in results.items():
         low, high, p = result.ci_low, result.ci_high, result.pvalue
         outside = (low > 0) | (high < 0)
@@ -259,7 +282,9 @@ def test_interval_and_pvalue_agree(method, clustered, cells, level):
         assert (outside == (p <= 1 - level))[~edge].all()
         assert ((low >= -1) & (low <= high) & (high <= 1)).all()
         assert ((p >= 0) & (p <= 1)).all()
-        assert_allclose(result.difference, np.diff(both[[2, 1]].sum(axis=-1), axis=0)[0] / cells.sum(), atol=1e-12)
+        assert_allclose(
+            result.difference, np.diff(both[[2, 1]].sum(axis=-1), axis=0)[0] / cells.sum(), atol=1e-12
+        )
         if method not in ("bonett_price", "agresti_min", "bootstrap_percentile"):
             assert ((low <= result.difference + 1e-12) & (result.difference <= high + 1e-12)).all()
         if resampled and not clustered:
@@ -272,15 +297,21 @@ def test_interval_and_pvalue_agree(method, clustered, cells, level):
     assert (results["greater"].ci_high == 1).all()
     smaller = np.minimum(results["less"].pvalue, results["greater"].pvalue)
     assert_allclose(results["two-sided"].pvalue, np.minimum(1, 2 * smaller), rtol=1e-10)
-    if not (resampled and abs((steps := 100 * (1 - level)) - round(steps)) < 1e-6):  # order statistics step there
+    if not (
+        resampled and abs((steps := 100 * (1 - level)) - round(steps)) < 1e-6
+    ):  # order statistics step there
         halved = run(both, method, clustered, alternative="greater", confidence_level=(1 + level) / 2)
         assert_allclose(halved.ci_low, results["two-sided"].ci_low, atol=1e-10)
 
 
 @pytest.mark.parametrize(("method", "clustered"), RUNS)
 def test_wider_at_higher_levels(method, clustered):
-    cells = np.array([[4, 6, 1, 0, 8, 3, 2], [2, 1, 5, 0, 2, 4, 1], [1, 0, 1, 3, 0, 1, 0], [3, 2, 1, 5, 0, 2, 4]])
-    limits = np.array([interval(run(cells, method, clustered, confidence_level=q)) for q in (0.5, 0.8, 0.9, 0.95, 0.99)])
+    cells = np.array(
+        [[4, 6, 1, 0, 8, 3, 2], [2, 1, 5, 0, 2, 4, 1], [1, 0, 1, 3, 0, 1, 0], [3, 2, 1, 5, 0, 2, 4]]
+    )
+    limits = np.array(
+        [interval(run(cells, method, clustered, confidence_level=q)) for q in (0.5, 0.8, 0.9, 0.95, 0.99)]
+    )
     assert (np.diff(limits[:, 0]) <= 0).all()
     assert (np.diff(limits[:, 1]) >= 0).all()
 
@@ -288,7 +319,10 @@ def test_wider_at_higher_levels(method, clustered):
 @pytest.mark.parametrize("above", [1e-15, 3.1622776601683795e-6, 3.1622776601683795e-5, 1e-3])
 def test_one_sided_levels_a_little_above_one_half(above):
     """The limit is all but the difference."""
-    for counts in (([3, 0, 3, 0, 0, 3, 0], [0, 3, 0, 0, 0, 0, 0], [3] * 7), ([1, 0, 1], [0, 1, 1], [1, 1, 2])):
+    for counts in (
+        ([3, 0, 3, 0, 0, 3, 0], [0, 3, 0, 0, 0, 0, 0], [3] * 7),
+        ([1, 0, 1], [0, 1, 1], [1, 1, 2]),
+    ):
         result = stats.diff_ci(*counts, alternative="greater", confidence_level=0.5 + above)
         assert_allclose(result.ci_low, result.difference, atol=3 * above)
 
@@ -331,7 +365,9 @@ def test_bootstrap_by_its_own_replicates(clustered):
     below = np.sum(drawn <= 1e-12)
     assert_allclose(result.pvalue, 2 * (1 + below) / (1 + n), rtol=1e-12)
     assert_allclose(result.std_error, drawn.std(ddof=1), rtol=1e-10)
-    assert_allclose(interval(result), np.quantile(drawn, [0.025, 0.975]), atol=1.01 / 25)  # a step of the lattice
+    assert_allclose(
+        interval(result), np.quantile(drawn, [0.025, 0.975]), atol=1.01 / 25
+    )  # a step of the lattice
 
 
 @pytest.mark.parametrize("method", ["tango", "newcombe"])
@@ -420,7 +456,9 @@ def test_verdicts_by_hand(table, method, margin, level):
         assert result.margin == margin
         assert_allclose(result.pvalue_verdict, pvalue, rtol=1e-7, atol=1e-15)
         # The opposite, which nobody claimed, is one side of two.
-        assert result.verdict == (word if pvalue <= alpha else other if 2 * against <= alpha else "inconclusive")
+        assert result.verdict == (
+            word if pvalue <= alpha else other if 2 * against <= alpha else "inconclusive"
+        )
 
 
 @pytest.mark.parametrize(
@@ -492,7 +530,10 @@ def test_the_claim_of_a_margin_is_noninferiority():
         ({"confidence_level": 95}, r"0\.95"),
         ({"alternative": "above"}, "alternative"),
         ({"method": "bootstrap_percentile", "n_resamples": 10}, "n_resamples"),
-        ({"method": "bootstrap_percentile", "n_resamples": 999, "confidence_level": 0.9999}, "cannot tell limits"),
+        (
+            {"method": "bootstrap_percentile", "n_resamples": 999, "confidence_level": 0.9999},
+            "cannot tell limits",
+        ),
         ({"confidence_level": 0.4, "alternative": "less"}, "at least .5"),
     ],
 )
@@ -517,7 +558,9 @@ def test_independent_methods_do_not_ignore_clusters(method):
 
 
 @pytest.mark.parametrize("method", ["auto", "cr2", "bootstrap_percentile"])
-@pytest.mark.parametrize("arguments", [([3], [1], [5]), ([3, 0], [1, 0], [5, 0]), (1, 0, 1), (0, 0, 0), ([0], [0], [0])])
+@pytest.mark.parametrize(
+    "arguments", [([3], [1], [5]), ([3, 0], [1, 0], [5, 0]), (1, 0, 1), (0, 0, 0), ([0], [0], [0])]
+)
 def test_one_cluster_is_refused(arguments, method):
     with pytest.raises(ClusterError):
         stats.diff_ci(*arguments, method=method, rng=0)

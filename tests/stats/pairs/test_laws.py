@@ -100,7 +100,9 @@ def test_coverage_by_complete_enumeration():
     coverage = []
     for first in np.arange(0.02, 1, 0.1):
         for second in np.arange(0.02, 1 - first, 0.1):
-            law = ss.multinomial.pmf(np.stack([b, c, n - b - c], axis=1), n, [first, second, 1 - first - second])
+            law = ss.multinomial.pmf(
+                np.stack([b, c, n - b - c], axis=1), n, [first, second, 1 - first - second]
+            )
             delta = first - second
             coverage.append(law @ ((result.ci_low <= delta + 1e-12) & (delta <= result.ci_high + 1e-12)))
     assert 0.95 < np.mean(coverage) < 0.975

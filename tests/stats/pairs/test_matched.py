@@ -33,7 +33,9 @@ def totals_of(scores, clusters, *, binary, **options):
 def test_totals_by_plain_loops(binary, clustered):
     scores, clusters = items(binary=binary)
     groups = clusters if clustered else np.arange(len(scores))
-    m, t, pairs = totals_of(scores, clusters if clustered else None, binary=binary, by_cluster=True, cells=binary)
+    m, t, pairs = totals_of(
+        scores, clusters if clustered else None, binary=binary, by_cluster=True, cells=binary
+    )
     assert (t.n, t.n_clusters) == (60, len(set(groups)))
     assert_array_equal(t.size, [np.sum(groups == g) for g in np.unique(groups)])
     assert_allclose(t.effective_clusters, 60**2 / (t.size**2).sum(), rtol=1e-14)
@@ -61,7 +63,9 @@ def test_totals_alone_match_totals_by_cluster():
     fine, coarse = (totals_of(scores, clusters, binary=False, by_cluster=by)[1] for by in (True, False))
     assert coarse.d is None
     assert coarse.size is None
-    assert_allclose([coarse.total, coarse.square, coarse.spread], [fine.total, fine.square, fine.spread], atol=1e-12)
+    assert_allclose(
+        [coarse.total, coarse.square, coarse.spread], [fine.total, fine.square, fine.spread], atol=1e-12
+    )
 
 
 def test_order_of_the_rows_and_names_of_the_clusters():
@@ -77,7 +81,9 @@ def test_order_of_the_rows_and_names_of_the_clusters():
 def test_gram_by_counting_bits(n):
     scores, _ = items(binary=True, n=n, systems=7)
     for layout in (np.ascontiguousarray, np.asfortranarray):
-        assert_array_equal(MatchedScores.from_items(layout(scores), binary=True, bounded=True).gram(), scores.T @ scores)
+        assert_array_equal(
+            MatchedScores.from_items(layout(scores), binary=True, bounded=True).gram(), scores.T @ scores
+        )
 
 
 def test_squares_of_fractional_scores_in_parts():
@@ -128,7 +134,10 @@ def test_replicates_have_the_law_of_all_resamples():
         law[tuple(np.round(sums[picked].sum(axis=0) / size[picked].sum(), 9))] += 1 / 27
     drawn = Counter(map(tuple, np.round(mean_replicates(sums, size, 20_000, SEED), 9)))
     assert set(drawn) == set(law)
-    assert ss.chisquare([drawn[value] for value in law], [20_000 * share for share in law.values()]).pvalue > 1e-3
+    assert (
+        ss.chisquare([drawn[value] for value in law], [20_000 * share for share in law.values()]).pvalue
+        > 1e-3
+    )
 
 
 @pytest.mark.parametrize(("clusters", "n"), [(50, 4000), (3000, 2000), (33_000, 400)])

@@ -16,9 +16,17 @@ from evalci_accessor.exceptions import EvalCIError, MethodError
 from evalci_accessor.stats.pairs import multiplicity as simultaneous
 from evalci_accessor.stats.pairs.multiplicity import Block, adjust_pvalues, simultaneous_outside
 
-STATSMODELS = {"bonferroni": "bonferroni", "holm": "holm", "hochberg": "simes-hochberg", "bh": "fdr_bh", "by": "fdr_by"}
+STATSMODELS = {
+    "bonferroni": "bonferroni",
+    "holm": "holm",
+    "hochberg": "simes-hochberg",
+    "bh": "fdr_bh",
+    "by": "fdr_by",
+}
 METHODS = [*STATSMODELS, "none"]
-probabilities = st.one_of(st.sampled_from([0.0, 1.0, 0.01, 0.05, 1e-300, 5e-324, 1 - 2**-53]), st.floats(0, 1))
+probabilities = st.one_of(
+    st.sampled_from([0.0, 1.0, 0.01, 0.05, 1e-300, 5e-324, 1 - 2**-53]), st.floats(0, 1)
+)
 methods = st.sampled_from(METHODS)
 
 
@@ -76,10 +84,16 @@ def test_definition(p, method):
 
 
 @given(
-    st.lists(st.tuples(st.one_of(probabilities, st.just(np.nan)), st.sampled_from([-7, 0, 3, 10**9])), max_size=30), methods
+    st.lists(
+        st.tuples(st.one_of(probabilities, st.just(np.nan)), st.sampled_from([-7, 0, 3, 10**9])), max_size=30
+    ),
+    methods,
 )
 def test_families_are_separate_calls(rows, method):
-    p, family = np.array([row[0] for row in rows], dtype=float), np.array([row[1] for row in rows], dtype=np.int64)
+    p, family = (
+        np.array([row[0] for row in rows], dtype=float),
+        np.array([row[1] for row in rows], dtype=np.int64),
+    )
     got = adjust_pvalues(p, method, family=family)
     for one in np.unique(family):
         assert_array_equal(got[family == one], adjust_pvalues(p[family == one], method))
@@ -99,7 +113,13 @@ def test_what_holds_for_any(p, method, random):
 @given(st.lists(probabilities, min_size=1, max_size=20))
 def test_order_of_the_methods(p):
     by = {method: adjust_pvalues(p, method) for method in METHODS}
-    for less, more in [("none", "bh"), ("bh", "hochberg"), ("hochberg", "holm"), ("holm", "bonferroni"), ("bh", "by")]:
+    for less, more in [
+        ("none", "bh"),
+        ("bh", "hochberg"),
+        ("hochberg", "holm"),
+        ("holm", "bonferroni"),
+        ("bh", "by"),
+    ]:
         assert (by[less] <= by[more] * (1 + 1e-15)).all()
 
 
@@ -220,7 +240,9 @@ class TestKnownLaws:
         column = influence(300, 1)
         block = Block(influence=np.repeat(column, 20, axis=1), contrasts=own(20), df=MANY)
         near(level(block), 0.025)
-        linked = [Block(influence=column, contrasts=own(1), df=MANY, clusters=np.arange(300)) for _ in range(20)]
+        linked = [
+            Block(influence=column, contrasts=own(1), df=MANY, clusters=np.arange(300)) for _ in range(20)
+        ]
         near(level(*linked), 0.025)
 
     @pytest.mark.parametrize("m", [3, 8, 50])
@@ -228,10 +250,14 @@ class TestKnownLaws:
         """All pairs of independent systems with equal variances."""
         c = ss.studentized_range.ppf(0.95, m, np.inf) / np.sqrt(2)
         assert 0.05 / (m * (m - 1)) < ss.norm.sf(c)
-        near(level(Block.from_covariance(np.full((m, m), 0.3) + np.eye(m), all_pairs(m), MANY)), ss.norm.sf(c))
+        near(
+            level(Block.from_covariance(np.full((m, m), 0.3) + np.eye(m), all_pairs(m), MANY)), ss.norm.sf(c)
+        )
 
     def test_dunnetts_baseline(self):
-        c = ss.multivariate_normal(np.zeros(4), np.full((4, 4), 0.5) + np.eye(4) / 2, seed=np.random.default_rng(0))
+        c = ss.multivariate_normal(
+            np.zeros(4), np.full((4, 4), 0.5) + np.eye(4) / 2, seed=np.random.default_rng(0)
+        )
         block = Block.from_covariance(np.eye(5), all_pairs(5)[:4], MANY)
         found = -ss.norm.ppf(level(block))
         share = c.cdf(np.full(4, found), lower_limit=np.full(4, -found))
@@ -240,11 +266,15 @@ class TestKnownLaws:
     @pytest.mark.parametrize("seed", range(3))
     def test_multivariate_normal(self, seed):
         """Any covariance, pairs and single columns mixed."""
-        block = Block(influence=influence(9, 4, seed), contrasts=np.array([[0, 1], [2, 3], [2, -1], [1, 3]]), df=MANY)
+        block = Block(
+            influence=influence(9, 4, seed), contrasts=np.array([[0, 1], [2, 3], [2, -1], [1, 3]]), df=MANY
+        )
         design = np.array([[1, -1, 0, 0], [0, 0, 1, -1], [0, 0, 1, 0], [0, 1, 0, -1]])
         cov = design @ covariance_of(block) @ design.T
         sd = np.sqrt(np.diag(cov))
-        law = ss.multivariate_normal(np.zeros(4), cov / np.outer(sd, sd), allow_singular=True, seed=np.random.default_rng(0))
+        law = ss.multivariate_normal(
+            np.zeros(4), cov / np.outer(sd, sd), allow_singular=True, seed=np.random.default_rng(0)
+        )
         c = -ss.norm.ppf(level(block))
         share = law.cdf(np.full(4, c), lower_limit=np.full(4, -c))
         assert_allclose(1 - share, 0.05, atol=0.009)
@@ -279,7 +309,9 @@ class TestTwoWaysToDraw:
         rng = np.random.default_rng(0)
         codes = [rng.permutation(40)[:30], rng.permutation(50)[:45] - 7, None, rng.permutation(10**4)[:20]]
         blocks = [
-            Block(influence=influence(30 if c is None else len(c), 3, i), contrasts=own(3), df=1.0, clusters=c)
+            Block(
+                influence=influence(30 if c is None else len(c), 3, i), contrasts=own(3), df=1.0, clusters=c
+            )
             for i, c in enumerate(codes)
         ]
         full = np.zeros((10**4 + 100, 12))
@@ -296,10 +328,15 @@ class TestTwoWaysToDraw:
         assert n == (12 if dense else linked + 30)
 
     def test_draws_have_that_covariance(self):
-        blocks = [Block(influence=influence(5, 8, i), contrasts=own(8), df=1.0, clusters=np.arange(5) + i) for i in range(2)]
+        blocks = [
+            Block(influence=influence(5, 8, i), contrasts=own(8), df=1.0, clusters=np.arange(5) + i)
+            for i in range(2)
+        ]
         factors, n = simultaneous._factors(blocks, [True, True])
         generator = np.random.default_rng(0)
-        draws = np.concatenate([np.vstack(simultaneous._draw(factors, n, generator)) for _ in range(200)], axis=1)
+        draws = np.concatenate(
+            [np.vstack(simultaneous._draw(factors, n, generator)) for _ in range(200)], axis=1
+        )
         full = np.zeros((6, 16))
         full[:5, :8], full[1:, 8:] = blocks[0].influence, blocks[1].influence
         expected = full.T @ full
@@ -311,7 +348,9 @@ class TestTwoWaysToDraw:
                   for i in range(2)]  # fmt: skip
         whole = level(*blocks)
         monkeypatch.setattr(simultaneous, "_CHUNK", 16)
-        assert_allclose(level(*blocks), whole, rtol=1e-4)  # the draws are the same, sums are rounded otherwise
+        assert_allclose(
+            level(*blocks), whole, rtol=1e-4
+        )  # the draws are the same, sums are rounded otherwise
 
     def test_largest_by_hand(self):
         block = Block(influence=influence(4, 4), contrasts=np.array([[0, 1], [3, 1], [2, -1]]), df=1.0)
@@ -359,7 +398,9 @@ class TestFewClusters:
         few = Block(influence=influence(4, 2), contrasts=own(2), df=3.0)
         near(level(many, few), 0.05 / 6)
         mixed = Block(
-            influence=np.hstack([copies, influence(400, 2, 1)]), contrasts=own(12), df=np.r_[np.full(10, MANY), 3, 3]
+            influence=np.hstack([copies, influence(400, 2, 1)]),
+            contrasts=own(12),
+            df=np.r_[np.full(10, MANY), 3, 3],
         )
         near(level(mixed), 0.05 / 6)
 
@@ -372,13 +413,19 @@ class TestFewClusters:
     def test_discount_of_one_half_is_the_limit(self):
         """Copies gain the most there is to gain, so the discount shows."""
         limit = ss.norm.ppf(0.05 / 20) ** 4 / 8 / np.log(2)
-        block = Block(influence=np.repeat(influence(400, 1), 10, axis=1), contrasts=own(10), df=limit * 1.0001)
+        block = Block(
+            influence=np.repeat(influence(400, 1), 10, axis=1), contrasts=own(10), df=limit * 1.0001
+        )
         near(level(block), 0.025 / 2)
         assert level(dataclasses.replace(block, df=limit * 0.9999)) == 0.05 / 20
 
     def test_the_least_degrees_of_freedom_count(self):
         block = Block(influence=influence(2, 5), contrasts=own(5), df=np.array([50.0, 900, 70, 80, np.inf]))
-        assert level(block) == level(dataclasses.replace(block, df=50.0)) < level(dataclasses.replace(block, df=70.0))
+        assert (
+            level(block)
+            == level(dataclasses.replace(block, df=50.0))
+            < level(dataclasses.replace(block, df=70.0))
+        )
 
     def test_level_of_drawn_and_charged(self):
         tails = np.arange(1, 100) / 1000  # a share u of 1000/100 draws below u
@@ -408,7 +455,10 @@ class TestDegenerate:
     def test_one_of_two_left(self):
         """One contrast that varies is a single one, whatever the others."""
         x = influence(5, 2)
-        assert level(Block(influence=np.hstack([x, x[:, 1:]]), contrasts=np.array([[0, 1], [1, 2]]), df=4.0)) == 0.025
+        assert (
+            level(Block(influence=np.hstack([x, x[:, 1:]]), contrasts=np.array([[0, 1], [1, 2]]), df=4.0))
+            == 0.025
+        )
 
     def test_a_rare_disagreement_is_no_rounding(self):
         """One item in 10^5 that two systems disagree on."""
@@ -428,24 +478,32 @@ class TestReproducible:
         block = Block(influence=influence(200, 5), contrasts=all_pairs(5), df=199.0)
         seed = np.random.SeedSequence(7)
         first = simultaneous_outside([block], 0.05, seed=seed)
-        assert simultaneous_outside([block], 0.05, seed=seed) == first, "the caller's sequence must not move on"
+        assert simultaneous_outside([block], 0.05, seed=seed) == first, (
+            "the caller's sequence must not move on"
+        )
         assert level(block, seed=8) != first
         assert len({simultaneous_outside([block], 0.05, seed=child) for child in seed.spawn(3)}) == 3
 
     def test_more_draws_keep_the_first(self):
         block = Block(influence=influence(200, 5), contrasts=all_pairs(5), df=199.0)
         contrasts = [simultaneous._contrasts(block)]
-        short, long = (simultaneous._largest([block], contrasts, n, np.random.SeedSequence(1)) for n in (700, 1500))
+        short, long = (
+            simultaneous._largest([block], contrasts, n, np.random.SeedSequence(1)) for n in (700, 1500)
+        )
         assert_allclose(short, long[:700], rtol=0)
 
     def test_scale_and_order_of_contrasts_do_not_matter(self):
         block = Block(influence=influence(200, 5), contrasts=all_pairs(5), df=199.0)
         expected = level(block)
-        assert_allclose(level(dataclasses.replace(block, influence=block.influence * 1e-9)), expected, rtol=1e-4)
+        assert_allclose(
+            level(dataclasses.replace(block, influence=block.influence * 1e-9)), expected, rtol=1e-4
+        )
         assert level(dataclasses.replace(block, contrasts=block.contrasts[::-1, ::-1])) == expected
 
     def test_caller_keeps_the_influences(self):
-        block = Block(influence=influence(200, 5), contrasts=all_pairs(5), df=199.0, clusters=np.arange(200)[::-1])
+        block = Block(
+            influence=influence(200, 5), contrasts=all_pairs(5), df=199.0, clusters=np.arange(200)[::-1]
+        )
         before = block.influence.copy()
         level(block)
         assert (block.influence == before).all()

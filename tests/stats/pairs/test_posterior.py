@@ -27,7 +27,11 @@ def drawn(sizes, lean, icc=0.0, seed=0):
     """Discordant counts of clusters whose rates have a Dirichlet law with this ICC about a mean."""
     rng = np.random.default_rng(seed)
     sizes = np.asarray(sizes)
-    rates = np.tile(lean, (len(sizes), 1)) if icc == 0 else rng.dirichlet(np.array(lean) * (1 / icc - 1), size=len(sizes))
+    rates = (
+        np.tile(lean, (len(sizes), 1))
+        if icc == 0
+        else rng.dirichlet(np.array(lean) * (1 / icc - 1), size=len(sizes))
+    )
     counts = rng.multinomial(sizes, rates)
     return counts[:, 0], counts[:, 1], sizes
 
@@ -38,7 +42,9 @@ def even(clusters, size, only_a, only_b):
 
 
 def lognormal(clusters, spread=1.0):
-    return np.maximum(np.random.default_rng(clusters).lognormal(1.5, spread, size=clusters).round().astype(int), 1)
+    return np.maximum(
+        np.random.default_rng(clusters).lognormal(1.5, spread, size=clusters).round().astype(int), 1
+    )
 
 
 def agreeing(*, off):
@@ -92,9 +98,15 @@ def test_likelihood_by_matrices(sizes):
     b, c, m = drawn(sizes, [0.3, 0.2, 0.5], icc=0.2)
     phi = np.arcsin(np.sqrt([1e-9, 0.01, 0.2, 0.5, 0.9, 0.9999]))
     got = paired_posterior.Evidence.of(PairTotals.from_counts([b], [c], m)).log(phi[None])[0]
-    items = [[1.0] * one + [-1.0] * other + [0.0] * (size - one - other) for one, other, size in zip(b, c, m, strict=True)]
+    items = [
+        [1.0] * one + [-1.0] * other + [0.0] * (size - one - other)
+        for one, other, size in zip(b, c, m, strict=True)
+    ]
     y, g = np.concatenate(items), np.repeat(np.arange(len(m)), m)
-    for other in (slow.reml_loglik(y, g, np.sin(phi) ** 2), slow.difference_loglik(b, c, m, np.sin(phi) ** 2)):
+    for other in (
+        slow.reml_loglik(y, g, np.sin(phi) ** 2),
+        slow.difference_loglik(b, c, m, np.sin(phi) ** 2),
+    ):
         assert_allclose(got - got[2], other - other[2], rtol=1e-8, atol=1e-8)
 
 
@@ -176,7 +188,9 @@ def test_what_three_clusterings_have_in_common_is_counted_once():
     ids = [axis.ravel() for axis in np.indices((5, 5, 4, 6))[:3]]
     effects = sum(rng.normal(size=n)[axis] for n, axis in zip((5, 5, 4), ids, strict=True))
     own = rng.normal(size=(5, 5, 4))[tuple(ids)]
-    scores = np.stack([effects + 2 * own + rng.normal(size=len(own)) > 0, rng.random(len(own)) < 0.5], axis=1).astype(float)
+    scores = np.stack(
+        [effects + 2 * own + rng.normal(size=len(own)) > 0, rng.random(len(own)) < 0.5], axis=1
+    ).astype(float)
     every = {}
     for size in (1, 2, 3):
         for some in itertools.combinations(range(3), size):

@@ -23,7 +23,11 @@ def pvalue(d, alternative="two-sided", **options):
 
 def all_flips(d, alternative):
     sums, observed = np.array(list(product([-1, 1], repeat=len(d)))) @ d, np.sum(d)
-    reached = {"two-sided": np.abs(sums) >= abs(observed), "greater": sums >= observed, "less": sums <= observed}
+    reached = {
+        "two-sided": np.abs(sums) >= abs(observed),
+        "greater": sums >= observed,
+        "less": sums <= observed,
+    }
     return reached[alternative].mean()
 
 
@@ -46,7 +50,11 @@ def test_case_pair_09():
     b, c = [0, 4, 0, 3, 0, 0], [0, 0, 0, 0, 0, 1]
     result = stats.mcnemar(b, c, [4] * 6, method="sign_flip")
     assert_allclose(result.pvalue, 0.5, rtol=1e-12)
-    assert (result.null, result.method, float(result.statistic)) == ("exchangeable systems", "sign_flip", 0.25)
+    assert (result.null, result.method, float(result.statistic)) == (
+        "exchangeable systems",
+        "sign_flip",
+        0.25,
+    )
     assert_allclose(stats.mcnemar(7, 1).pvalue, 0.070312, atol=5e-7)
 
 

@@ -61,7 +61,9 @@ def test_base_r():
     assert_allclose(stats.mcnemar(exact["b"], exact["c"]).pvalue, exact["p"], rtol=1e-12)
     assert_allclose(stats.mcnemar(exact["b"], exact["c"], method="midp").pvalue, exact["midp"], rtol=1e-12)
     assert_allclose(stats.mcnemar(chi["b"], chi["c"], method="asymptotic").statistic, chi["stat"], rtol=1e-12)
-    assert_allclose(stats.mcnemar(chi["b"], chi["c"], method="corrected").statistic, chi["stat_cc"], rtol=1e-12)
+    assert_allclose(
+        stats.mcnemar(chi["b"], chi["c"], method="corrected").statistic, chi["stat_cc"], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("case", golden("paired_ci")["cases"])
@@ -80,7 +82,8 @@ def test_reference_of_the_default(name):
 
 
 @pytest.mark.parametrize(
-    ("b", "c", "exact", "midp"), [(40, 25, 0.0817, None), (3, 14, 0.012726, 0.007538), (2, 9, 0.06543, 0.038574)]
+    ("b", "c", "exact", "midp"),
+    [(40, 25, 0.0817, None), (3, 14, 0.012726, 0.007538), (2, 9, 0.06543, 0.038574)],
 )
 def test_cases(b, c, exact, midp):
     assert_allclose(stats.mcnemar(b, c).pvalue, exact, atol=5e-5 if midp is None else 5e-7)
@@ -93,7 +96,9 @@ def test_cases(b, c, exact, midp):
 def test_exact_by_scipy(b, c, alternative):
     result = stats.mcnemar(b, c, alternative=alternative)
     assert result.statistic == b
-    assert_allclose(result.pvalue, ss.binomtest(b, b + c, alternative=alternative).pvalue, rtol=1e-10, atol=1e-300)
+    assert_allclose(
+        result.pvalue, ss.binomtest(b, b + c, alternative=alternative).pvalue, rtol=1e-10, atol=1e-300
+    )
 
 
 @pytest.mark.parametrize(("b", "c"), COUNTS)
@@ -104,7 +109,10 @@ def test_statsmodels(b, c):
     if b + c == 0:
         return
     for method, corrected in (("asymptotic", False), ("corrected", True)):
-        result, want = stats.mcnemar(b, c, method=method), statsmodels_mcnemar(table, exact=False, correction=corrected)
+        result, want = (
+            stats.mcnemar(b, c, method=method),
+            statsmodels_mcnemar(table, exact=False, correction=corrected),
+        )
         if corrected and b == c:  # R corrects nothing where there is no difference, statsmodels from 0 to 1
             assert (result.statistic, result.pvalue) == (0, 1)
         else:
@@ -131,7 +139,9 @@ def test_exact_by_enumeration(n):
     tails = {"greater": np.cumsum(law[::-1])[::-1], "less": np.cumsum(law)}
     tails["two-sided"] = np.minimum(1, 2 * np.minimum(tails["greater"], tails["less"]))
     for alternative in ALTERNATIVES:
-        assert_allclose(stats.mcnemar(b, n - b, alternative=alternative).pvalue, tails[alternative], rtol=1e-13)
+        assert_allclose(
+            stats.mcnemar(b, n - b, alternative=alternative).pvalue, tails[alternative], rtol=1e-13
+        )
 
 
 @pytest.mark.parametrize("b", [1, 2, 25, 1000, 10**6, 10**7])
@@ -216,7 +226,8 @@ def test_eliasziw_without_correlation_is_mcnemar():
 
 
 cell_tables = st.tuples(
-    st.lists(st.tuples(*[st.integers(0, 4)] * 4).filter(any), min_size=2, max_size=8), st.sampled_from([1, 1, 1000])
+    st.lists(st.tuples(*[st.integers(0, 4)] * 4).filter(any), min_size=2, max_size=8),
+    st.sampled_from([1, 1, 1000]),
 ).map(lambda x: np.array(x[0]).T * x[1])
 
 
@@ -258,7 +269,9 @@ def test_shapes_without_clusters(method):
     b, c = np.array([[1, 5, 0], [7, 2, 3]]), np.array([4, 4, 4])
     result = stats.mcnemar(b, c, method=method)
     assert result.method == "exact"
-    assert_array_equal(result.pvalue, [[stats.mcnemar(x, y).pvalue for x, y in zip(row, c, strict=True)] for row in b])
+    assert_array_equal(
+        result.pvalue, [[stats.mcnemar(x, y).pvalue for x, y in zip(row, c, strict=True)] for row in b]
+    )
 
 
 def test_the_default_is_that_of_the_interval():

@@ -46,7 +46,9 @@ def test_totals_are_sums_over_items(binary, clustered):
     t = totals(scores, w, g if clustered else None, binary=binary)
     d = scores[:, 0] - scores[:, 1]
     units = g if clustered else np.arange(len(d))
-    size, sums = ([sum(x[i] for i in range(len(d)) if units[i] == u) for u in np.unique(units)] for x in (w, w * d))
+    size, sums = (
+        [sum(x[i] for i in range(len(d)) if units[i] == u) for u in np.unique(units)] for x in (w, w * d)
+    )
     assert_allclose(t.size, size)
     assert_allclose(t.d[0], sums, atol=1e-12)
     mean = sum(w * d) / sum(w)
@@ -89,11 +91,15 @@ def test_cluster_robust_variances_are_double_sums(kind, clustered, binary):
     assert_allclose(result.pvalue[0], 2 * ss.t.sf(abs(mean) / np.sqrt(variance), df), rtol=1e-9)
     half = ss.t.isf(0.025, df) * np.sqrt(variance)
     bound = 1 if binary else np.inf
-    assert_allclose([result.ci_low[0], result.ci_high[0]], np.clip([mean - half, mean + half], -bound, bound), rtol=1e-9)
+    assert_allclose(
+        [result.ci_low[0], result.ci_high[0]], np.clip([mean - half, mean + half], -bound, bound), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("method", ["icc_averaged", "tango"])
-@pytest.mark.parametrize(("seed", "clusters", "spread"), [(0, 12, 1.0), (1, 4, 0.5), (2, 25, 1.5), (5, 8, 0.2)])
+@pytest.mark.parametrize(
+    ("seed", "clusters", "spread"), [(0, 12, 1.0), (1, 4, 0.5), (2, 25, 1.5), (5, 8, 0.2)]
+)
 def test_default_against_a_slow_one(method, seed, clusters, spread):
     scores, w, g = made(seed=seed, clusters=clusters, spread=spread)
     g = g if method == "icc_averaged" else None
@@ -102,7 +108,9 @@ def test_default_against_a_slow_one(method, seed, clusters, spread):
     result = infer(t, method, **TWO_SIDED)
     assert_allclose(t.worth[0], expected["worth"])
     got = [result.ci_low[0], result.ci_high[0], result.pvalue[0], result.std_error[0]]
-    assert_allclose(got, [expected["low"], expected["high"], expected["p"], expected["se"]], rtol=2e-5, atol=2e-6)
+    assert_allclose(
+        got, [expected["low"], expected["high"], expected["p"], expected["se"]], rtol=2e-5, atol=2e-6
+    )
 
 
 def test_weights_that_go_with_disagreement_widen_and_no_others_narrow():
@@ -124,7 +132,9 @@ def test_tests_are_sums():
     n = len(size)
     around = ((sums - d @ w / w.sum() * size) ** 2).sum()
     assert_allclose(outcome(t, "obuchowski").statistic, sums.sum() ** 2 / ((sums**2).sum() * n / (n - 1)))
-    assert_allclose(outcome(t, "yang").statistic, sums.sum() ** 2 / (((sums**2).sum() + around) / 2 * n / (n - 1)))
+    assert_allclose(
+        outcome(t, "yang").statistic, sums.sum() ** 2 / (((sums**2).sum() + around) / 2 * n / (n - 1))
+    )
     assert_allclose(outcome(t, "durkalski").statistic, (sums / size).sum() ** 2 / ((sums / size) ** 2).sum())
 
 
@@ -133,9 +143,11 @@ def test_tests_are_sums():
 def test_sign_flips_gone_through(weights, alternative):
     scores, w, g = made(seed=8, clusters=10)
     rng = np.random.default_rng(2)
-    w = {"log-normal": w, "thirds": rng.integers(1, 9, len(w)) / 3, "whole": rng.integers(1, 9, len(w)).astype(float)}[
-        weights
-    ]
+    w = {
+        "log-normal": w,
+        "thirds": rng.integers(1, 9, len(w)) / 3,
+        "whole": rng.integers(1, 9, len(w)).astype(float),
+    }[weights]
     sums = np.bincount(g, weights=w * (scores[:, 0] - scores[:, 1]))
     flipped = np.array([np.dot(signs, sums) for signs in itertools.product([1, -1], repeat=len(sums))])
     seen, near = sums.sum(), 1e-9
@@ -180,11 +192,23 @@ def test_kish_sizes():
 def test_equal_weights_are_none(clustered, binary, scale):
     scores, _, g = made(seed=11, n=90, binary=binary)
     g = g if clustered else None
-    plain, equal = totals(scores, None, g, binary=binary), totals(scores, np.full(90, scale), g, binary=binary)
+    plain, equal = (
+        totals(scores, None, g, binary=binary),
+        totals(scores, np.full(90, scale), g, binary=binary),
+    )
     methods = [*("icc_averaged" if clustered else "tango",) * binary, "cr0", "cr1", "cr2", "cr3"]
     for method in methods:
         one, other = (infer(t, method, **TWO_SIDED) for t in (plain, equal))
-        for name in ("difference", "std_error", "ci_low", "ci_high", "statistic", "pvalue", "n_pairs", "n_clusters"):
+        for name in (
+            "difference",
+            "std_error",
+            "ci_low",
+            "ci_high",
+            "statistic",
+            "pvalue",
+            "n_pairs",
+            "n_clusters",
+        ):
             assert_allclose(getattr(other, name), getattr(one, name), rtol=1e-12, err_msg=f"{method} {name}")
     tests = ["icc_averaged", "obuchowski", "durkalski", "yang", "sign_flip"] if clustered else ["asymptotic"]
     for method in tests if binary else []:
@@ -249,7 +273,9 @@ def test_many_pairs_at_a_time(monkeypatch):
     a, b = np.triu_indices(6, 1)
     m = MatchedScores.from_items(scores, g, weights=w, binary=True, bounded=True)
     whole = m.totals(a, b, m.squares(a, b), by_cluster=True)
-    monkeypatch.setattr(MatchedScores, "_parts", lambda self, pairs: (slice(k, k + 2) for k in range(0, pairs, 2)))
+    monkeypatch.setattr(
+        MatchedScores, "_parts", lambda self, pairs: (slice(k, k + 2) for k in range(0, pairs, 2))
+    )
     parts = m.totals(a, b, m.squares(a, b), by_cluster=True)
     for name in ("d", "total", "square", "spread", "worth"):
         assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
@@ -270,6 +296,9 @@ def test_beside_a_weight_that_is_nearly_all_nothing_varies(kind):
         exact = [Fraction(x) for x in (weight, 1, 1, 1)]
         mean = sum(x * Fraction(y) for x, y in zip(exact, d, strict=True)) / sum(exact)
         power = {"cr2": 1, "cr3": 2}[kind]
-        want = sum((x * (Fraction(y) - mean)) ** 2 / (1 - x / sum(exact)) ** power for x, y in zip(exact, d, strict=True))
+        want = sum(
+            (x * (Fraction(y) - mean)) ** 2 / (1 - x / sum(exact)) ** power
+            for x, y in zip(exact, d, strict=True)
+        )
         assert_allclose(variance(weight), float(want / sum(exact) ** 2), rtol=1e-6)
     assert variance(1e18) == 0

@@ -40,12 +40,20 @@ def covariance(sizes, variance, icc, item_icc, r):
 
 
 @pytest.mark.parametrize("sizes", [[5] * 6, [1, 2, 3, 10], DOMINATED])
-@pytest.mark.parametrize(("icc", "item_icc", "r"), [(0.3, 0.3, 1), (0.1, 0.4, 3), (0.0, 1.0, 2), (0.2, 0.2, 4)])
+@pytest.mark.parametrize(
+    ("icc", "item_icc", "r"), [(0.3, 0.3, 1), (0.1, 0.4, 3), (0.0, 1.0, 2), (0.2, 0.2, 4)]
+)
 def test_standard_error_is_that_of_the_covariance_of_all_samples(sizes, icc, item_icc, r):
     sizes = sizes if sum(sizes) * r < 1200 else sizes[3:]
     full = covariance(sizes, 0.19, icc, item_icc, r)
     want = np.sqrt(full.mean())  # every sample counts the same
-    more = {"icc": icc, "n_clusters": len(sizes), "items_per_cluster": sizes, "n_samples": r, "item_icc": item_icc}
+    more = {
+        "icc": icc,
+        "n_clusters": len(sizes),
+        "items_per_cluster": sizes,
+        "n_samples": r,
+        "item_icc": item_icc,
+    }
     pair = stats.power(0.1, disagreement=0.2, **more)
     assert pair.std_error == pytest.approx(want, rel=1e-12)
     width = stats.half_width(std_dev=np.sqrt(0.19), **more)
@@ -101,7 +109,9 @@ def test_noninferiority_of_equal_sizes_is_the_noncentral_t():
 
 def test_equivalence_of_equal_sizes_is_the_integral_of_the_two_tests():
     """Schuirmann's two one-sided tests: Phillips (1990) integrates over the chi distribution of the standard deviation."""
-    plan = stats.power(0.01, margin=0.15, claim="equivalence", icc=0.0, n_clusters=30, items_per_cluster=1, std_dev=0.3)
+    plan = stats.power(
+        0.01, margin=0.15, claim="equivalence", icc=0.0, n_clusters=30, items_per_cluster=1, std_dev=0.3
+    )
     error, df = 0.3 / np.sqrt(30), 29
     q = (np.arange(20_000) + 0.5) / 20_000
     from scipy.stats import chi2
@@ -112,22 +122,29 @@ def test_equivalence_of_equal_sizes_is_the_integral_of_the_two_tests():
     assert plan.power == pytest.approx(want, abs=1e-3)
 
 
-@pytest.mark.parametrize(("n", "disagreement", "difference"), [(100, 0.3, 0.15), (200, 0.2, 0.1), (400, 0.15, 0.05)])
+@pytest.mark.parametrize(
+    ("n", "disagreement", "difference"), [(100, 0.3, 0.15), (200, 0.2, 0.1), (400, 0.15, 0.05)]
+)
 def test_single_items_have_the_power_of_mcnemars_test(n, disagreement, difference):
     """Connor (1987), and Miettinen (1968): z = (sqrt(n) d - z_a sqrt(D)) / sqrt(D - d**2)."""
     plan = stats.power(difference, icc=0, n_clusters=n, items_per_cluster=1, disagreement=disagreement)
-    z = (np.sqrt(n) * difference - norm.isf(0.025) * np.sqrt(disagreement)) / np.sqrt(disagreement - difference**2)
+    z = (np.sqrt(n) * difference - norm.isf(0.025) * np.sqrt(disagreement)) / np.sqrt(
+        disagreement - difference**2
+    )
     assert plan.method == "tango"
     assert plan.power == pytest.approx(norm.cdf(z), abs=0.015)
 
 
 @pytest.mark.parametrize(
-    ("n", "difference", "margin", "alpha"), [(60, 0.2, None, 0.025), (100, 0.15, None, 0.025), (60, 0.0, 0.15, 0.05)]
+    ("n", "difference", "margin", "alpha"),
+    [(60, 0.2, None, 0.025), (100, 0.15, None, 0.025), (60, 0.0, 0.15, 0.05)],
 )
 def test_single_items_against_every_table(n, difference, margin, alpha):
     """All outcomes, with their probabilities."""
     disagreement = 0.3
-    plan = stats.power(difference, icc=0, n_clusters=n, items_per_cluster=1, disagreement=disagreement, margin=margin)
+    plan = stats.power(
+        difference, icc=0, n_clusters=n, items_per_cluster=1, disagreement=disagreement, margin=margin
+    )
     b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1))
     b, c = b[b + c <= n], c[b + c <= n]
     p = [(disagreement + difference) / 2, (disagreement - difference) / 2, 1 - disagreement]
@@ -144,11 +161,19 @@ def test_single_items_against_every_table(n, difference, margin, alpha):
 def test_cr2_of_unequal_sizes_is_that_of_normal_clusters(sizes, difference, margin, claim):
     """Drawn one by one: the estimate and the residuals depend on each other."""
     plan = stats.power(
-        difference, margin=margin, claim=claim, icc=0.1, n_clusters=len(sizes), items_per_cluster=sizes, std_dev=0.4
+        difference,
+        margin=margin,
+        claim=claim,
+        icc=0.1,
+        n_clusters=len(sizes),
+        items_per_cluster=sizes,
+        std_dev=0.4,
     )
     m = np.array(sizes, dtype=float)
     h = m / m.sum()
-    means = difference + np.sqrt(0.16 * (0.1 + 0.9 / m)) * np.random.default_rng(3).normal(size=(200_000, len(m)))
+    means = difference + np.sqrt(0.16 * (0.1 + 0.9 / m)) * np.random.default_rng(3).normal(
+        size=(200_000, len(m))
+    )
     estimate = means @ h
     error = np.sqrt(((means - estimate[:, None]) ** 2 * h**2 / (1 - h)).sum(axis=1))
     # Bell and McCaffrey: the trace of the expected residual product, squared, over that of its square.
@@ -194,7 +219,8 @@ def test_half_width_on_an_open_scale_is_the_mean_of_a_chi(clusters):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rate", "icc", "clusters", "items"), [(0.001, 0.3, 5, 50), (0.001, 0.05, 12, [1] * 11 + [60]), (0.999, 0.6, 20, 5)]
+    ("rate", "icc", "clusters", "items"),
+    [(0.001, 0.3, 5, 50), (0.001, 0.05, 12, [1] * 11 + [60]), (0.999, 0.6, 20, 5)],
 )
 def test_half_width_at_the_edge_is_the_mean_over_samples(rate, icc, clusters, items):
     """Few samples hold a fail (or a pass) there, so they must not decide about all others."""
@@ -224,7 +250,9 @@ def test_large_clusters_need_not_be_drawn_item_by_item(rate, icc, item_icc):
 def test_half_width_of_single_items_is_the_mean_over_the_binomial_law():
     """The default of single items is known for every count, so its mean width is a sum."""
     n = 60
-    found = stats.cluster_ci((np.arange(n) < np.arange(n + 1)[:, None]).astype(int), np.ones((n + 1, n), dtype=int))
+    found = stats.cluster_ci(
+        (np.arange(n) < np.arange(n + 1)[:, None]).astype(int), np.ones((n + 1, n), dtype=int)
+    )
     want = (binom.pmf(np.arange(n + 1), n, 0.8) * (found.ci_high - found.ci_low) / 2).sum()
     plan = stats.half_width(0.8, icc=0.5, n_clusters=n, items_per_cluster=1)
     assert plan.half_width == pytest.approx(want, rel=0.005)
@@ -232,9 +260,12 @@ def test_half_width_of_single_items_is_the_mean_over_the_binomial_law():
 
 def test_four_times_the_items_and_four_times_the_clusters():
     base, items, clusters = (
-        stats.half_width(0.8, icc=0.3, n_clusters=g, items_per_cluster=m) for g, m in ((40, 5), (40, 20), (160, 5))
+        stats.half_width(0.8, icc=0.3, n_clusters=g, items_per_cluster=m)
+        for g, m in ((40, 5), (40, 20), (160, 5))
     )
-    assert items.std_error / base.std_error == pytest.approx(np.sqrt((1 + 19 * 0.3) / (4 * (1 + 4 * 0.3))), rel=1e-12)
+    assert items.std_error / base.std_error == pytest.approx(
+        np.sqrt((1 + 19 * 0.3) / (4 * (1 + 4 * 0.3))), rel=1e-12
+    )
     assert 1 - items.std_error / base.std_error == pytest.approx(0.13, abs=0.005)
     assert clusters.std_error / base.std_error == pytest.approx(0.5, rel=1e-12)
     assert 1 - items.half_width / base.half_width == pytest.approx(0.13, abs=0.015)
@@ -249,10 +280,29 @@ QUESTIONS = {
     "unequal": {"difference": -0.1, "disagreement": 0.2, "icc": 0.05, "items_per_cluster": [1, 2, 4, 20]},
     "single": {"difference": 0.1, "disagreement": 0.2, "icc": 0, "items_per_cluster": 1},
     "rates": {"difference": 0.05, "rate": 0.7, "correlation": 0.5, "icc": 0.1, "items_per_cluster": 8},
-    "graded": {"difference": 0.1, "std_dev": 0.5, "icc": 0.1, "items_per_cluster": 5, "alternative": "greater"},
-    "samples": {"difference": 0.1, "disagreement": 0.3, "icc": 0.1, "items_per_cluster": 5, "n_samples": 4, "item_icc": 0.5},
+    "graded": {
+        "difference": 0.1,
+        "std_dev": 0.5,
+        "icc": 0.1,
+        "items_per_cluster": 5,
+        "alternative": "greater",
+    },
+    "samples": {
+        "difference": 0.1,
+        "disagreement": 0.3,
+        "icc": 0.1,
+        "items_per_cluster": 5,
+        "n_samples": 4,
+        "item_icc": 0.5,
+    },
     "noninferiority": {"margin": 0.05, "disagreement": 0.2, "icc": 0.1, "items_per_cluster": 5},
-    "equivalence": {"margin": 0.08, "claim": "equivalence", "disagreement": 0.1, "icc": 0.1, "items_per_cluster": 5},
+    "equivalence": {
+        "margin": 0.08,
+        "claim": "equivalence",
+        "disagreement": 0.1,
+        "icc": 0.1,
+        "items_per_cluster": 5,
+    },
     "by more": {
         "difference": 0.15,
         "margin": 0.05,
@@ -285,7 +335,14 @@ def test_required_clusters_are_the_fewest(name):
         {"half_width": 0.2, "rate": 0.9, "icc": 0.3, "items_per_cluster": 5},
         {"half_width": 0.03, "rate": 0.6, "icc": 0.05, "items_per_cluster": [1, 3, 20]},
         {"half_width": 0.05, "std_dev": 0.4, "icc": 0.2, "items_per_cluster": 5},
-        {"half_width": 0.08, "rate": 0.7, "icc": 0.1, "items_per_cluster": 4, "n_samples": 3, "item_icc": 0.5},
+        {
+            "half_width": 0.08,
+            "rate": 0.7,
+            "icc": 0.1,
+            "items_per_cluster": 4,
+            "n_samples": 3,
+            "item_icc": 0.5,
+        },
     ],
 )
 def test_required_clusters_for_a_half_width_are_the_fewest(ask):
@@ -316,7 +373,9 @@ def test_endless_items_are_the_limit_of_many():
     many = stats.half_width(0.8, **WIDTH | {"items_per_cluster": 400}, **sampled, n_sims=50)
     assert plan.half_width_limit == pytest.approx(many.half_width, rel=0.02)
     graded = stats.half_width(std_dev=0.4, **WIDTH)
-    assert graded.half_width_limit / graded.half_width == pytest.approx(np.sqrt(0.3 / (0.3 + 0.7 / 5)), rel=2e-3)
+    assert graded.half_width_limit / graded.half_width == pytest.approx(
+        np.sqrt(0.3 / (0.3 + 0.7 / 5)), rel=2e-3
+    )
 
 
 @pytest.mark.parametrize("icc", [0, 5e-324, 1e-90, 1e-8])
@@ -383,7 +442,9 @@ def test_no_difference_is_large_enough():
     assert np.isnan(plan.power[0])
     assert 0 < plan.difference[1] < 0.05
     assert np.isnan(
-        stats.mde(power=0.99, claim="noninferiority", icc=1, n_clusters=2, items_per_cluster=5, disagreement=0.9).margin
+        stats.mde(
+            power=0.99, claim="noninferiority", icc=1, n_clusters=2, items_per_cluster=5, disagreement=0.9
+        ).margin
     )
 
 
@@ -400,7 +461,12 @@ def test_no_difference_is_large_enough():
 )
 def test_power_keeps_its_promises(sizes, icc, clusters, disagreement, part):
     difference = part * disagreement
-    ask = {"icc": icc, "n_clusters": clusters, "items_per_cluster": np.array(sizes), "disagreement": disagreement}
+    ask = {
+        "icc": icc,
+        "n_clusters": clusters,
+        "items_per_cluster": np.array(sizes),
+        "disagreement": disagreement,
+    }
     plan = stats.power([difference, -difference], **ask)
     assert ((plan.power >= 0) & (plan.power <= 1)).all()
     assert plan.power[0] == pytest.approx(plan.power[1], abs=1e-9)  # exchanging the systems
@@ -458,7 +524,9 @@ def test_arrays_are_single_answers_side_by_side():
 
 
 def test_same_seed_same_numbers_and_another_about_the_same():
-    one, two, other = (stats.half_width(0.8, **WIDTH, rng=rng).half_width for rng in (0, np.random.SeedSequence(0), 7))
+    one, two, other = (
+        stats.half_width(0.8, **WIDTH, rng=rng).half_width for rng in (0, np.random.SeedSequence(0), 7)
+    )
     assert one == two
     assert one != other
     assert one == pytest.approx(other, rel=0.01)

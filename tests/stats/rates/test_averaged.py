@@ -101,10 +101,17 @@ def test_guard_counts_no_more_rows_than_there_are(variance, n):
     t = ClusterTotals.from_sums([3, 2, 4, 2], [5, 5, 5, 5])
     mo, one = moments(t), np.ones((1, 1))
     post = AveragedPosterior(
-        single=(None,), rho=0 * one, weight=one, inflation=2 * one[0], n_k=1e9 * one, effective_size=5 * one[0]
+        single=(None,),
+        rho=0 * one,
+        weight=one,
+        inflation=2 * one[0],
+        n_k=1e9 * one,
+        effective_size=5 * one[0],
     )
     check = Check(variance=np.array([variance]), df=np.array([10.0]), n_eff=np.array([1e9]))
-    low, high, fired = icc_averaged(mo, SimpleNamespace(checks=lambda n_eff: [check]), np.array([0.025]), post)
+    low, high, fired = icc_averaged(
+        mo, SimpleNamespace(checks=lambda n_eff: [check]), np.array([0.025]), post
+    )
     p = 11 / 20
     n = n or p * (1 - p) / variance * (ss.norm.ppf(0.025) / ss.t.ppf(0.025, 10)) ** 2
     assert fired.all()

@@ -54,7 +54,10 @@ def test_law_of_the_resamples(draw, monkeypatch):
     drawn = Counter(np.round(bootstrap.ratio_replicates(s, m, 20_000, seed(3)), 9).tolist())
     assert set(drawn) <= set(law)
     assert min(law.values()) * 20_000 > 50
-    assert ss.chisquare([drawn[value] for value in law], [20_000 * share for share in law.values()]).pvalue > 1e-3
+    assert (
+        ss.chisquare([drawn[value] for value in law], [20_000 * share for share in law.values()]).pvalue
+        > 1e-3
+    )
 
 
 @pytest.mark.parametrize(("draw", "clusters"), [("multinomial", 3000), ("sixteen bits", 3000), ("integers", 3000),
@@ -70,7 +73,9 @@ def test_moments_of_the_resamples(draw, clusters, monkeypatch):
     z = (sums.mean(axis=0) / clusters - columns.mean(axis=0)) / (columns.std(axis=0) / np.sqrt(clusters * n))
     assert (np.abs(z) < 4).all()
     ratio = sums.var(axis=0, ddof=1) / (clusters * columns.var(axis=0))
-    assert ((ratio > ss.chi2.ppf(1e-4, n - 1) / (n - 1)) & (ratio < ss.chi2.ppf(1 - 1e-4, n - 1) / (n - 1))).all()
+    assert (
+        (ratio > ss.chi2.ppf(1e-4, n - 1) / (n - 1)) & (ratio < ss.chi2.ppf(1 - 1e-4, n - 1) / (n - 1))
+    ).all()
     assert ss.kstest((sums[:, 0] - sums[:, 0].mean()) / sums[:, 0].std(), "norm").pvalue > 1e-3
 
 
@@ -150,13 +155,19 @@ def test_plain_loops(data):
     drawn = list(resamples_one_by_one(s, m, n, seed(7)))
     rates = np.array([x.sum() / y.sum() for x, y in drawn])
     options = {"n_resamples": n, "rng": 7}
-    assert_allclose(limits(s, m, "bootstrap_percentile", **options), np.quantile(rates, [0.025, 0.975]), rtol=1e-10)
+    assert_allclose(
+        limits(s, m, "bootstrap_percentile", **options), np.quantile(rates, [0.025, 0.975]), rtol=1e-10
+    )
 
     with np.errstate(divide="ignore", invalid="ignore"):
         pivots = [(rate - p) / np.sqrt(cr1_variance(x, y)) for rate, (x, y) in zip(rates, drawn, strict=True)]
     ordered, error = np.sort(pivots), np.sqrt(cr1_variance(s, m))
     top, bottom = ordered[int(np.ceil(0.975 * (n - 1)))], ordered[int(np.floor(0.025 * (n - 1)))]
-    assert_allclose(limits(s, m, "bootstrap_t", **options), np.clip([p - top * error, p - bottom * error], 0, 1), rtol=1e-8)
+    assert_allclose(
+        limits(s, m, "bootstrap_t", **options),
+        np.clip([p - top * error, p - bottom * error], 0, 1),
+        rtol=1e-8,
+    )
 
     influence = []  # how the ratio moves with the weight of a cluster
     for g in range(len(s)):
@@ -188,7 +199,9 @@ def test_rows_in_any_order():
     order = np.random.default_rng(2).permutation(len(y))
     from evalci_accessor.stats.rates.clustered import rate
 
-    one, other = (rate(totals(y[at], g[at]), method="bootstrap_percentile", rng=1) for at in (slice(None), order))
+    one, other = (
+        rate(totals(y[at], g[at]), method="bootstrap_percentile", rng=1) for at in (slice(None), order)
+    )
     assert_allclose([one.ci_low, one.ci_high], [other.ci_low, other.ci_high], rtol=1e-9)
 
 
@@ -220,7 +233,9 @@ def test_global_random_state_is_left_alone():
     assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
-@pytest.mark.parametrize("method", ["bootstrap_percentile", "bootstrap_bca", "bootstrap_t", "bootstrap_exact"])
+@pytest.mark.parametrize(
+    "method", ["bootstrap_percentile", "bootstrap_bca", "bootstrap_t", "bootstrap_exact"]
+)
 @pytest.mark.parametrize("passed", [0, 3])
 def test_degenerate(method, passed):
     """All pass or all fail: Clopper and Pearson for as many items as there are clusters."""

@@ -19,7 +19,18 @@ VARIANCE = ("cr0", "cr1", "cr2", "cr3")
 BINOMIAL = ("icc_averaged", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard")
 BOOTSTRAP = ("bootstrap_percentile", "bootstrap_bca", "bootstrap_t")
 ALL = (*VARIANCE, *BINOMIAL, *BOOTSTRAP)
-NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df", "n", "n_clusters", "icc", "design_effect", "n_eff")
+NUMBERS = (
+    "estimate",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "df",
+    "n",
+    "n_clusters",
+    "icc",
+    "design_effect",
+    "n_eff",
+)
 
 
 def limits(result):
@@ -97,11 +108,15 @@ def test_fractions(spread):
     assert_allclose(result.icc, icc, rtol=1e-3)  # an ICC of at most 1 has a kink, over which nodes differ
 
 
-@pytest.mark.parametrize(("size", "icc", "precision"), [(4, 0.25, 3), (4, 0.25, 10), (10, 0.1, 3), (30, 0.25, 3)])
+@pytest.mark.parametrize(
+    ("size", "icc", "precision"), [(4, 0.25, 3), (4, 0.25, 10), (10, 0.1, 3), (30, 0.25, 3)]
+)
 def test_icc_of_fractions(size, icc, precision):
     """That of the scores, which is known, and as the analysis of variance has it."""
     rng, n, p = np.random.default_rng(size), 1500, 0.6
-    share = icc / (icc + (1 - icc) * (precision + 1))  # of p(1-p), between clusters; scores vary about these by a beta law
+    share = icc / (
+        icc + (1 - icc) * (precision + 1)
+    )  # of p(1-p), between clusters; scores vary about these by a beta law
     mean = rng.beta(p * (1 / share - 1), (1 - p) * (1 / share - 1), size=(n, 1))
     y = rng.beta(mean * precision, (1 - mean) * precision, size=(n, size))
     totals_ = {"s": y.sum(axis=1), "m": np.full(n, size), "ss": (y**2).sum(axis=1)}
@@ -123,7 +138,9 @@ def test_svyciprop(name):
     for ours, theirs in (("logit", "logit"), ("korn_graubard", "beta"), ("cr1", "mean")):
         result = stats.cluster_ci(s, m, method=ours)
         assert_allclose(limits(result), np.clip(want["ci"][theirs], 0, 1), rtol=1e-8)
-        assert_allclose([result.estimate, result.std_error, result.df], [want["mean"], want["se"], want["df"]], rtol=1e-8)
+        assert_allclose(
+            [result.estimate, result.std_error, result.df], [want["mean"], want["se"], want["df"]], rtol=1e-8
+        )
         assert_allclose(result.design_effect, want["deff"], rtol=1e-8)
 
 
@@ -168,7 +185,9 @@ def test_degrees_of_freedom():
     assert_allclose(stats.cluster_ci(s, m, method="cr1").df, 11)
     assert_allclose(stats.cluster_ci(s, m, method="cr2").df, want["CR2"]["df_satt"], rtol=1e-8)
     assert_allclose(stats.cluster_ci(s, m, method="cr2", df="clusters").df, 11)
-    assert_allclose(stats.cluster_ci(s, m, method="cr3", df="satterthwaite").df, want["CR3"]["df_satt"], rtol=1e-8)
+    assert_allclose(
+        stats.cluster_ci(s, m, method="cr3", df="satterthwaite").df, want["CR3"]["df_satt"], rtol=1e-8
+    )
 
 
 # All of them
@@ -192,7 +211,10 @@ def test_inside_with_a_width(case, method):
     result = stats.cluster_ci(s, m, method=method, n_resamples=2000, rng=1)
     low, high = limits(result)
     assert 0 <= low <= result.estimate <= high <= 1
-    if not (method.startswith("bootstrap") and case in ("14 of 20 in two clusters", "one hit", "one miss", "a giant")):
+    if not (
+        method.startswith("bootstrap")
+        and case in ("14 of 20 in two clusters", "one hit", "one miss", "a giant")
+    ):
         assert high > low
 
 
@@ -204,7 +226,9 @@ def test_nothing_passed():
     assert_allclose(limits(stats.cluster_ci(s, m)), [low, high], atol=1e-9)
 
 
-@pytest.mark.parametrize("method", [*VARIANCE, "logit", "korn_graubard", "clopper_pearson", "wilson", *BOOTSTRAP])
+@pytest.mark.parametrize(
+    "method", [*VARIANCE, "logit", "korn_graubard", "clopper_pearson", "wilson", *BOOTSTRAP]
+)
 def test_zero_variance_counts_clusters(method):
     """G* in place of n, never n: 5 of 5 clusters pass as 5 of 5 items would."""
     s = m = np.array([4, 2, 2, 8, 4])

@@ -54,7 +54,11 @@ def one_way(crossed, kind):
 
 def totals(y, clusters, w=None):
     return Crossed.from_rows(
-        y, clusters, weights=w, bounded=bool(((y >= 0) & (y <= 1)).all()), binary=bool(((y == 0) | (y == 1)).all())
+        y,
+        clusters,
+        weights=w,
+        bounded=bool(((y >= 0) & (y <= 1)).all()),
+        binary=bool(((y == 0) | (y == 1)).all()),
     )
 
 
@@ -95,7 +99,9 @@ def test_cr1_is_that_of_statsmodels():
     rng = np.random.default_rng(2)
     for _ in range(10):
         y, (a, b) = made(rng, (12, 9), share=0.6)
-        fit = OLS(y, np.ones(len(y))).fit(cov_type="cluster", cov_kwds={"groups": np.stack([a, b], axis=1)}, use_t=True)
+        fit = OLS(y, np.ones(len(y))).fit(
+            cov_type="cluster", cov_kwds={"groups": np.stack([a, b], axis=1)}, use_t=True
+        )
         crossed = totals(y, [a, b])
         if not crossed.negative("cr1")[0]:
             assert np.sqrt(crossed.variance("cr1")[0]) == pytest.approx(fit.bse[0], rel=1e-10)
@@ -118,13 +124,17 @@ def test_a_negative_variance_gives_way_to_the_largest_of_the_clusterings_own():
     a, b = np.repeat([0, 1, 2], 4), np.tile([0, 1, 2, 3], 3)
     assert double_sum(y, [a, b]) < -0.001
     result = stats.crossed_ci(y, [a, b], method="cr0")
-    alone = [stats.cluster_ci(*(np.bincount(c, weights=w) for w in (y, np.ones(12))), method="cr0") for c in (a, b)]
+    alone = [
+        stats.cluster_ci(*(np.bincount(c, weights=w) for w in (y, np.ones(12))), method="cr0") for c in (a, b)
+    ]
     assert result.negative
     assert result.std_error == max(one.std_error for one in alone) > 0
     assert not stats.crossed_ci(y, [a, b]).negative
 
 
-@pytest.mark.parametrize("method", ["icc_averaged", "cr0", "cr1", "cr2", "cr3", "wilson", "korn_graubard", "logit"])
+@pytest.mark.parametrize(
+    "method", ["icc_averaged", "cr0", "cr1", "cr2", "cr3", "wilson", "korn_graubard", "logit"]
+)
 @pytest.mark.parametrize("order", [1, -1])
 def test_nested_clusterings_are_the_coarsest(method, order):
     rng = np.random.default_rng(3)
@@ -160,7 +170,9 @@ def plain_limits(y, clusters, outside):
         parts.append(((n / mo.effective_clusters[0] - 1) * post.rho[0], post.weight[0]))
     t = crossed.finest
     mo = moments(t)
-    common = (n / mo.effective_clusters[0] - 1) * (averaged_posterior(t, mo).weight[0] @ averaged_posterior(t, mo).rho[0])
+    common = (n / mo.effective_clusters[0] - 1) * (
+        averaged_posterior(t, mo).weight[0] @ averaged_posterior(t, mo).rho[0]
+    )
     effect, weight = [], []
     for (e, u), (f, v) in itertools.product(*(list(zip(*part, strict=True)) for part in parts)):
         effect.append(1 + min(max(e + f - common, e, f), most))
@@ -205,7 +217,9 @@ def test_default_is_as_wide_as_that_of_each_clustering_alone():
 
 def test_all_pass_gives_an_interval():
     for method in ("icc_averaged", "cr1", "wilson", "bootstrap_pigeonhole"):
-        result = stats.crossed_ci(np.ones(40), [np.repeat(np.arange(8), 5), np.tile(np.arange(5), 8)], method=method, rng=1)
+        result = stats.crossed_ci(
+            np.ones(40), [np.repeat(np.arange(8), 5), np.tile(np.arange(5), 8)], method=method, rng=1
+        )
         assert 0.2 < result.ci_low < 0.9, method
         assert result.ci_high == 1
 
@@ -239,7 +253,9 @@ def test_pigeonhole_is_the_law_of_all_draws():
     a, b = np.repeat([0, 1, 2, 3], 3), np.tile([0, 1, 2], 4)
     mean, spread, quantiles = enumerated(np.stack([y, np.ones(12)], axis=1), [a, b])
     n = 40_000
-    result = stats.crossed_ci(y, [a, b], method="bootstrap_pigeonhole", n_resamples=n, rng=7, confidence_level=0.8)
+    result = stats.crossed_ci(
+        y, [a, b], method="bootstrap_pigeonhole", n_resamples=n, rng=7, confidence_level=0.8
+    )
     assert result.std_error == pytest.approx(spread, rel=4 / np.sqrt(2 * n))
     assert [float(result.ci_low), float(result.ci_high)] == pytest.approx(quantiles, abs=0.02)
     sums = pigeonhole_sums(np.stack([y, np.ones(12)], axis=1), [a, b], n, np.random.SeedSequence(7))
@@ -262,7 +278,9 @@ def test_pigeonhole_variance_is_owens():
 
 def test_pigeonhole_where_ids_seldom_meet():
     """A resample may hold no score at all; it tells nothing."""
-    result = stats.crossed_ci([1, 0, 1, 1, 0], [[0, 1, 2, 3, 4], [0, 1, 2, 3, 3]], method="bootstrap_pigeonhole", rng=1)
+    result = stats.crossed_ci(
+        [1, 0, 1, 1, 0], [[0, 1, 2, 3, 4], [0, 1, 2, 3, 3]], method="bootstrap_pigeonhole", rng=1
+    )
     assert 0 <= result.ci_low < 0.6 < result.ci_high <= 1
 
 
@@ -281,7 +299,10 @@ def test_order_of_rows_names_and_clusterings_do_not_matter(seed, graded):
         plain = stats.crossed_ci(y, clusters, **kw)
         turned = stats.crossed_ci(y[order], renamed[::-1], **(kw | {"weights": 7.3 * w[order]}))
         for name in ("estimate", "std_error", "ci_low", "ci_high", "n_eff"):
-            assert getattr(plain, name) == pytest.approx(float(getattr(turned, name)), rel=1e-6, abs=1e-9), (method, name)
+            assert getattr(plain, name) == pytest.approx(float(getattr(turned, name)), rel=1e-6, abs=1e-9), (
+                method,
+                name,
+            )
 
 
 def test_a_weight_of_zero_is_an_absent_score():
@@ -310,7 +331,9 @@ def test_groups_are_those_of_single_calls():
         one = stats.crossed_ci(scores, ids)
         assert [both.ci_low[h], both.ci_high[h]] == pytest.approx(numbers(one, "ci_low", "ci_high"), rel=1e-9)
         part = crossed.one(h)
-        assert rate(part.margins[0], given=Given(crossed=part)).ci_low == pytest.approx(float(one.ci_low), rel=1e-9)
+        assert rate(part.margins[0], given=Given(crossed=part)).ci_low == pytest.approx(
+            float(one.ci_low), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize(
@@ -322,8 +345,20 @@ def test_groups_are_those_of_single_calls():
         ([1, 0], [[["a"], ["b"]], [0, 1]], {}, ClusterError, "cannot be told apart by hashing"),
         ([1, 0], [[pd.NA, "a"], [0, 1]], {}, MissingClusterError, "1 of 2 ids of clustering 0"),
         ([1, 0], ["ab", 5], {}, ClusterError, r"shape \(1,\)"),
-        ([1, 0], [["a", None], ["a", "b"]], {}, MissingClusterError, "1 of 2 ids of clustering 0 are missing"),
-        ([1, 0], [np.array(["a", "b"]), np.array([1, np.nan])], {}, MissingClusterError, "1 of 2 ids of clustering 1"),
+        (
+            [1, 0],
+            [["a", None], ["a", "b"]],
+            {},
+            MissingClusterError,
+            "1 of 2 ids of clustering 0 are missing",
+        ),
+        (
+            [1, 0],
+            [np.array(["a", "b"]), np.array([1, np.nan])],
+            {},
+            MissingClusterError,
+            "1 of 2 ids of clustering 1",
+        ),
         ([1, 0], [[0, 1]] * 5, {}, MethodError, "are 2 to 4; got 5"),
         ([1, 0], [[0, 0], [0, 1]], {}, ClusterError, "a single cluster"),
         ([1, 0], [[0, 1], [0, 1, 2]], {}, ClusterError, r"shape \(3,\)"),
@@ -361,7 +396,9 @@ def test_any_scale_of_the_weights(scale):
     w = np.random.default_rng(1).choice([1.0, 2.0, 3.0], size=len(y))
     for method in ("auto", "cr2", "korn_graubard"):
         names = ("ci_low", "ci_high", "n_eff")
-        plain, scaled = (numbers(stats.crossed_ci(y, clusters, weights=v, method=method), *names) for v in (w, w * scale))
+        plain, scaled = (
+            numbers(stats.crossed_ci(y, clusters, weights=v, method=method), *names) for v in (w, w * scale)
+        )
         assert scaled == pytest.approx(plain, rel=1e-9)
 
 

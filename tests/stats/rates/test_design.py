@@ -20,11 +20,20 @@ def test_formulas(name):
     deff = 1 + ((m**2).sum() / m.sum() - 1) * max(want["icc_anova"], 0)
     assert_allclose(result.icc, want["icc_anova"], rtol=1e-8, atol=1e-12)
     assert_allclose(
-        [result.design_effect, result.n_eff, result.width_ratio], [deff, m.sum() / deff, np.sqrt(deff)], rtol=1e-8
+        [result.design_effect, result.n_eff, result.width_ratio],
+        [deff, m.sum() / deff, np.sqrt(deff)],
+        rtol=1e-8,
     )
     assert_allclose(result.effective_clusters, m.sum() ** 2 / (m**2).sum(), rtol=1e-12)
     assert_allclose(
-        [result.n, result.n_clusters, result.largest_share, result.size_min, result.size_median, result.size_max],
+        [
+            result.n,
+            result.n_clusters,
+            result.largest_share,
+            result.size_min,
+            result.size_median,
+            result.size_max,
+        ],
         [m.sum(), len(m), m.max() / m.sum(), m.min(), np.median(m), m.max()],
         rtol=1e-12,
     )
@@ -42,7 +51,9 @@ def test_posterior_interval(name):
     weight = slow.posterior(s, m, rho)
     result = stats.design_effect(s, m, icc_method="posterior", confidence_level=0.9)
     assert_allclose(result.icc, weight @ rho, atol=1e-5)
-    assert_allclose([result.icc_low, result.icc_high], np.interp([0.05, 0.95], weight.cumsum(), rho), atol=2e-3)
+    assert_allclose(
+        [result.icc_low, result.icc_high], np.interp([0.05, 0.95], weight.cumsum(), rho), atol=2e-3
+    )
 
 
 def test_f_interval_on_an_open_scale():
@@ -62,7 +73,9 @@ def test_one_cluster_and_equal_scores_are_nan():
     assert np.isnan(result.design_effect).all()
     assert np.isnan(result.icc_low).all()
     posterior = stats.design_effect([2, 3], [2, 3], icc_method="posterior")
-    assert 0 < posterior.icc_low < posterior.icc < posterior.icc_high < 1  # equal scores still have a posterior
+    assert (
+        0 < posterior.icc_low < posterior.icc < posterior.icc_high < 1
+    )  # equal scores still have a posterior
     assert_array_equal(result.n_clusters, [1, 2, 0])
     assert_array_equal(result.n, [7, 5, 0])
     assert_array_equal(result.size_max[:2], [7, 3])
@@ -77,7 +90,15 @@ def test_batch_equals_one_by_one():
         batch = stats.design_effect(s, m, icc_method=method)
         for at in np.ndindex(2, 3):
             one = stats.design_effect(s[at], m[at], icc_method=method)
-            for name in ("icc", "icc_low", "icc_high", "design_effect", "n_eff", "largest_share", "size_median"):
+            for name in (
+                "icc",
+                "icc_low",
+                "icc_high",
+                "design_effect",
+                "n_eff",
+                "largest_share",
+                "size_median",
+            ):
                 assert_allclose(getattr(batch, name)[at], getattr(one, name), rtol=1e-12)
 
 

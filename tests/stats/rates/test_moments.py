@@ -7,7 +7,13 @@ from numpy.testing import assert_allclose
 
 from evalci_accessor import stats
 from evalci_accessor.stats import ClusterTotals
-from evalci_accessor.stats.rates.moments import cr_variance, moments, rare_outcomes, rounded_sums, satterthwaite_df
+from evalci_accessor.stats.rates.moments import (
+    cr_variance,
+    moments,
+    rare_outcomes,
+    rounded_sums,
+    satterthwaite_df,
+)
 
 from ..golden import SETS, counts, fractional_rows, golden, to_rows, totals
 from ..slow import bell_mccaffrey
@@ -62,7 +68,9 @@ def test_matrices(seed, kind):
     t = totals(y, g)
     mo = moments(t)
     variance, df = bell_mccaffrey(g, kind, y)
-    assert_allclose([cr_variance(t, mo, kind)[0], satterthwaite_df(t, mo, kind)[0]], [variance, df], rtol=1e-9)
+    assert_allclose(
+        [cr_variance(t, mo, kind)[0], satterthwaite_df(t, mo, kind)[0]], [variance, df], rtol=1e-9
+    )
 
 
 def test_matrices_agree_with_clubsandwich():
@@ -161,7 +169,9 @@ def test_scores_near_an_end_are_rounded_to_it(mirror):
     ("clusters", "passed", "rare"),
     [(10, 4, True), (11, 4, True), (9, 4, False), (13, 5, False), (40, 1, True), (40, 0, False)],
 )
-def test_an_outcome_is_rare_up_to_a_tenth_of_the_scores_and_in_fewer_than_five_clusters(clusters, passed, rare, mirror):
+def test_an_outcome_is_rare_up_to_a_tenth_of_the_scores_and_in_fewer_than_five_clusters(
+    clusters, passed, rare, mirror
+):
     """Clusters of four, in ``passed`` of which one score passes: 4 of 40 is a tenth."""
     s = (np.arange(clusters) < passed).astype(float)
     t = ClusterTotals.from_sums(4 - s if mirror else s, np.full(clusters, 4))

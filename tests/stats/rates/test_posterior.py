@@ -28,14 +28,18 @@ def test_golden_log_marginals(name):
     rho = np.array(want["rho_check"])
     tolerance = {"atol": 7e-3} if name in EDGE else {"atol": 1e-6} if name == NEAR_EDGE else {"rtol": 1e-9}
     assert_allclose(posterior.log_marginal(s, m, rho), want["log_marginal_bb"], **tolerance)
-    assert_allclose(posterior.log_marginal(s, m, rho, shape="all_or_nothing"), want["log_marginal_mix"], **tolerance)
+    assert_allclose(
+        posterior.log_marginal(s, m, rho, shape="all_or_nothing"), want["log_marginal_mix"], **tolerance
+    )
 
 
 @pytest.mark.parametrize("shape", ["smooth", "all_or_nothing", "both"])
 @pytest.mark.parametrize("name", WITH_MARGINALS)
 def test_log_marginals_by_adaptive_quadrature(name, shape):
     s, m = counts(name, "icp_reference")
-    assert_allclose(posterior.log_marginal(s, m, RHO, shape=shape), slow.log_marginal(s, m, RHO, shape), rtol=1e-9)
+    assert_allclose(
+        posterior.log_marginal(s, m, RHO, shape=shape), slow.log_marginal(s, m, RHO, shape), rtol=1e-9
+    )
 
 
 def test_log_marginal_of_quasi_counts():
@@ -103,7 +107,11 @@ def test_narrow_posteriors_against_many_fixed_nodes(clusters, icc):
     """Where 64 fixed nodes miss the posterior, 1,024 do not."""
     rng = np.random.default_rng(clusters)
     m = np.full(clusters, 5.0)
-    p = np.full(clusters, 0.7) if icc == 0 else rng.beta(0.7 * (1 / icc - 1), 0.3 * (1 / icc - 1), size=clusters)
+    p = (
+        np.full(clusters, 0.7)
+        if icc == 0
+        else rng.beta(0.7 * (1 / icc - 1), 0.3 * (1 / icc - 1), size=clusters)
+    )
     s = rng.binomial(5, p).astype(float)
     low, high, *_ = slow.averaged(s, m, n_nodes=1024)
     result = stats.cluster_ci(s, m)
@@ -138,7 +146,13 @@ def limits_of(rule, s, m, mixture, monkeypatch):
 
 @pytest.mark.parametrize(
     ("kind", "rule"),
-    [("binary", "hermite"), ("binary", "laplace"), ("sizes", "hermite"), ("sizes", "laplace"), ("equal sizes", "collapse")],
+    [
+        ("binary", "hermite"),
+        ("binary", "laplace"),
+        ("sizes", "hermite"),
+        ("sizes", "laplace"),
+        ("equal sizes", "collapse"),
+    ],
 )
 def test_fast_rules(kind, rule, monkeypatch):
     s, m, mixture = many_pairs(kind)
@@ -177,7 +191,10 @@ PEAKED = {  # hardly any clustering in big clusters: a sharp peak at ICC 0 with 
     "independent, 40 x 200": lambda m, rng: (rng.binomial(m, 0.3), None),
     "half of each, 12 x 3000": lambda m, rng: (m // 2, None),
     "one of each, 40 x 200": lambda m, rng: (m // m, None),
-    "some fractions, 40 x 200": lambda m, rng: (0.3 * (np.arange(len(m)) % 5 == 0), 0.09 * (np.arange(len(m)) % 5 == 0)),
+    "some fractions, 40 x 200": lambda m, rng: (
+        0.3 * (np.arange(len(m)) % 5 == 0),
+        0.09 * (np.arange(len(m)) % 5 == 0),
+    ),
     "same mean, 12 x 3000": lambda m, rng: (0.5 * m, 0.3 * m),
 }
 
@@ -197,7 +214,9 @@ def test_collapse_keeps_the_likelihood():
     pairs = posterior.Pairs(*posterior.distinct_pairs(s, m))
     small = pairs.collapse()
     assert len(small.s) < len(pairs.s) / 2
-    assert_allclose([small.count.sum(), small.count @ small.s], [pairs.count.sum(), pairs.count @ pairs.s], rtol=1e-6)
+    assert_allclose(
+        [small.count.sum(), small.count @ small.s], [pairs.count.sum(), pairs.count @ pairs.s], rtol=1e-6
+    )
     rho = np.array([0.05, 0.1, 0.2])
     value = [slow.smooth_loglik(x.s, x.m, x.count, rho, 0.65) for x in (pairs, small)]
     assert_allclose(*(np.diff(v) for v in value), atol=0.02)
@@ -253,6 +272,7 @@ def test_more_nodes_are_never_worse(sizes):
     m = np.array(sizes)
     s = np.round(m / 2) + np.arange(len(m))
     limits = [
-        slow.limits(s, m, one.rho, one.weight)[:2] for one in (posterior.icc_posterior(s, m, n_nodes=n) for n in (64, 128))
+        slow.limits(s, m, one.rho, one.weight)[:2]
+        for one in (posterior.icc_posterior(s, m, n_nodes=n) for n in (64, 128))
     ]
     assert_allclose(limits[1], limits[0], atol=1e-7 * (limits[0][1] - limits[0][0]))

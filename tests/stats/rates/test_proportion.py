@@ -27,7 +27,9 @@ def limits(result):
 @pytest.mark.parametrize("method", ["wilson", "clopper_pearson"])
 def test_base_r(method):
     for case in golden("base_r")[method]:
-        assert_allclose(limits(stats.proportion_ci(case["x"], case["n"], method=method)), case["ci"], atol=1e-10)
+        assert_allclose(
+            limits(stats.proportion_ci(case["x"], case["n"], method=method)), case["ci"], atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
@@ -64,7 +66,9 @@ def test_one_sided_limit_is_a_two_sided_one(method):
 def test_tiny_alpha(n, alpha):
     level = 1 - alpha
     result = stats.proportion_ci([0, n], n, method="clopper_pearson", confidence_level=level)
-    upper = -np.expm1(np.log((1 - level) / 2) / n)  # 1 - (alpha/2)^(1/n), with the alpha that 1 - level is in floats
+    upper = -np.expm1(
+        np.log((1 - level) / 2) / n
+    )  # 1 - (alpha/2)^(1/n), with the alpha that 1 - level is in floats
     assert_allclose(result.ci_high, [upper, 1], rtol=1e-9)
     assert_allclose(result.ci_low, [0, 1 - upper], rtol=1e-9)
 

@@ -77,7 +77,9 @@ def test_cr1_of_item_means_is_the_total(n_clusters, size, seed):
     cluster = np.repeat(np.arange(n_clusters), size)
     got = stats.variance_components(s, n, cluster=cluster)
     sums, squares = (np.bincount(cluster, weights=w) for w in (s / n, (s / n) ** 2))
-    cr1 = stats.cluster_ci(sums, np.full(n_clusters, size), ss=squares, method="cr1") if (s / n).std() else None
+    cr1 = (
+        stats.cluster_ci(sums, np.full(n_clusters, size), ss=squares, method="cr1") if (s / n).std() else None
+    )
     if cr1 is not None and cr1.std_error > 0:
         assert_allclose(got.std_error, cr1.std_error, rtol=1e-10)
     total = got.cluster_variance + got.item_variance + got.sample_variance
@@ -105,29 +107,42 @@ def test_items_weigh_equally_pk_07():
 def test_balanced_data_are_the_nested_analysis_of_variance():
     rng = np.random.default_rng(3)
     y = rng.normal(size=(6, 1, 1)) + rng.normal(size=(6, 4, 1)) + rng.normal(size=(6, 4, 3))
-    got = stats.variance_components(y.sum(-1).ravel(), 3, (y**2).sum(-1).ravel(), cluster=np.repeat(np.arange(6), 4))
+    got = stats.variance_components(
+        y.sum(-1).ravel(), 3, (y**2).sum(-1).ravel(), cluster=np.repeat(np.arange(6), 4)
+    )
     means = y.mean(-1)
-    msb, msw, n0 = (v.item() for v in anova_parts(stats.ClusterTotals.from_sums(means.sum(1), [4] * 6, (means**2).sum(1))))
+    msb, msw, n0 = (
+        v.item() for v in anova_parts(stats.ClusterTotals.from_sums(means.sum(1), [4] * 6, (means**2).sum(1)))
+    )
     within = y.var(axis=-1, ddof=1).mean()
-    assert_allclose([getattr(got, name) for name in COMPONENTS], [(msb - msw) / n0, msw - within / 3, within], rtol=1e-9)
+    assert_allclose(
+        [getattr(got, name) for name in COMPONENTS], [(msb - msw) / n0, msw - within / 3, within], rtol=1e-9
+    )
 
 
 def test_the_jackknife_leaves_out_one_cluster():
     rng = np.random.default_rng(5)
     s, n, ss, cluster, _ = drawn(rng, "normal", 8, uneven=True)
     got = stats.variance_components(s, n, ss, cluster=cluster, confidence_level=0.9)
-    without = [stats.variance_components(s[c], n[c], ss[c], cluster=cluster[c]) for c in (cluster != g for g in range(8))]
+    without = [
+        stats.variance_components(s[c], n[c], ss[c], cluster=cluster[c])
+        for c in (cluster != g for g in range(8))
+    ]
     half = 1.894578605 * np.sqrt(7 / 8 * 8 * np.var([r.between_items for r in without]))
     assert_allclose(got.between_items_high, got.between_items + half, rtol=1e-8)
     logs = np.log([r.within_items for r in without])
-    assert_allclose(got.within_items_low, got.within_items / np.exp(1.894578605 * np.sqrt(7 * np.var(logs))), rtol=1e-8)
+    assert_allclose(
+        got.within_items_low, got.within_items / np.exp(1.894578605 * np.sqrt(7 * np.var(logs))), rtol=1e-8
+    )
 
 
 def test_scale_and_order_do_not_matter():
     s, n, ss, cluster, _ = drawn(np.random.default_rng(9), "normal", 7, uneven=True)
     got = stats.variance_components(s, n, ss, cluster=cluster)
     turned = np.random.default_rng(1).permutation(len(s))
-    other = stats.variance_components(3 * s[turned], n[turned], 9 * ss[turned], cluster=cluster[turned].astype(str))
+    other = stats.variance_components(
+        3 * s[turned], n[turned], 9 * ss[turned], cluster=cluster[turned].astype(str)
+    )
     for name in COMPONENTS:
         for end in ("", "_low", "_high"):
             assert_allclose(getattr(other, name + end), 9 * getattr(got, name + end), rtol=1e-9, atol=1e-12)
@@ -142,7 +157,9 @@ def test_items_with_one_sample_take_the_variance_of_the_others():
 def test_all_the_same():
     got = stats.variance_components([5, 5, 5], 5)
     assert (got.std_error, got.between_items, got.within_items) == (0, 0, 0)
-    assert np.isnan([got.within_items_low, got.within_items_high, got.between_items_low, got.between_items_high]).all()
+    assert np.isnan(
+        [got.within_items_low, got.within_items_high, got.between_items_low, got.between_items_high]
+    ).all()
 
 
 @pytest.mark.parametrize("n_items", [3, 7, 30])
@@ -151,7 +168,9 @@ def test_clusters_that_are_alike_tell_nothing_of_their_differences(n_items):
     got = stats.variance_components([1] * n_items, 3)
     assert got.between_items < 0
     assert got.within_items > 0
-    assert np.isnan([got.within_items_low, got.within_items_high, got.between_items_low, got.between_items_high]).all()
+    assert np.isnan(
+        [got.within_items_low, got.within_items_high, got.between_items_low, got.between_items_high]
+    ).all()
     pairs = stats.variance_components([1, 2] * n_items, 3, cluster=np.repeat(np.arange(n_items), 2))
     assert np.isnan([pairs.between_clusters_low, pairs.between_clusters_high, pairs.between_items_high]).all()
 
@@ -163,12 +182,22 @@ def test_clusters_that_are_alike_tell_nothing_of_their_differences(n_items):
         (([1, 0], [1, 0]), {}, SamplesError, "1 of 2 items have a number of samples"),
         (([1], [5]), {}, ClusterError, r"1 item\(s\) cannot tell"),
         (([1, 2, 3], 5), {"cluster": [0, 0, 0]}, ClusterError, "single cluster"),
-        (([1, 2, 3], 5), {"cluster": [0, 1]}, ClusterError, r"each of the 3 items; got an array of shape \(2,\)"),
+        (
+            ([1, 2, 3], 5),
+            {"cluster": [0, 1]},
+            ClusterError,
+            r"each of the 3 items; got an array of shape \(2,\)",
+        ),
         (([1, 2, 3], 5), {"cluster": [0.0, 1.0, np.nan]}, ClusterError, "float64"),
         (([1.5, 2, 3], 5), {}, ScoreError, "pass `ss`"),
         (([1, 6, 3], 5), {}, ScoreError, "pass `ss`"),
         (([10, 2, 3], 5, [1, 1, 2]), {}, ScoreError, "at least s"),
-        (([10, 2, 3], 5, [20, 4]), {}, ScoreError, r"one sum of squares for each of the 3 items; got shape \(2,\)"),
+        (
+            ([10, 2, 3], 5, [20, 4]),
+            {},
+            ScoreError,
+            r"one sum of squares for each of the 3 items; got shape \(2,\)",
+        ),
         (([1, 2, 3], [5, 5]), {}, EvalCIError, r"`s` has shape \(3,\), `n` has shape \(2,\)"),
         (([[1, 2, 3]], 5), {}, ScoreError, "got 2 axes"),
         (([1, np.nan, 3], 5), {}, EvalCIError, "finite"),

@@ -59,7 +59,10 @@ def test_unequal_sizes_keep_their_ratios():
     found = stats.variance_components(s, n, cluster=cluster)
     assert_allclose(found.n_samples, 1 / np.mean(1 / n))
     assert found.n_scores == n.sum()
-    assert_allclose(stats.projected_error(found, samples=found.n_samples, items=sizes.mean(), clusters=12), found.std_error)
+    assert_allclose(
+        stats.projected_error(found, samples=found.n_samples, items=sizes.mean(), clusters=12),
+        found.std_error,
+    )
     parts = np.maximum([found.cluster_variance, found.item_variance, found.sample_variance], 0)
     assert_allclose(found.shares, parts / parts.sum())
     assert_allclose(stats.projected_error(found, clusters=48), found.std_error / 2)
@@ -84,7 +87,9 @@ def test_means_of_the_doubled_design_vary_as_projected(sizes, name, times):
     asked = {"samples": 3 * times[2], "items": np.mean(sizes) * times[1], "clusters": len(sizes) * times[0]}
     found = [stats.variance_components(s, 3, cluster=cluster) for s in pilots]
     projected = np.array([stats.projected_error(one, **asked) for one in found]) ** 2
-    means = (draw(rng, np.tile(np.array(sizes) * times[1], times[0]), 3 * times[2], 4000)[0] / (3 * times[2])).mean(axis=1)
+    means = (
+        draw(rng, np.tile(np.array(sizes) * times[1], times[0]), 3 * times[2], 4000)[0] / (3 * times[2])
+    ).mean(axis=1)
     # The variance of 4,000 means has a relative standard error of sqrt(2 / 4000) = .022, the mean of 500 projections less.
     assert_allclose(projected.mean(), means.var(ddof=1), rtol=0.1)
 
@@ -92,7 +97,9 @@ def test_means_of_the_doubled_design_vary_as_projected(sizes, name, times):
 @settings(max_examples=60)
 @given(
     st.tuples(*[st.sampled_from([0.0, 0.01, 0.1, 0.4, 2.0])] * 3).filter(any),
-    st.tuples(st.sampled_from([0.0, 1.0, 7.0, 90.0]), st.sampled_from([0.0, 0.5, 8.0]), st.sampled_from([0.3, 1.0])),
+    st.tuples(
+        st.sampled_from([0.0, 1.0, 7.0, 90.0]), st.sampled_from([0.0, 0.5, 8.0]), st.sampled_from([0.3, 1.0])
+    ),
 )
 def test_no_design_of_a_grid_is_better_than_the_best(components, costs):
     found = balanced(components, 10, 4, 5)

@@ -124,24 +124,36 @@ def test_cruxeval_as_published(data_dir):
 
 
 def test_taubench(data_dir):
-    items = pd.read_csv(data_dir / "taubench_airline.csv").groupby("task_id")["reward"].agg(["sum", "size"]).astype(int)
+    items = (
+        pd.read_csv(data_dir / "taubench_airline.csv")
+        .groupby("task_id")["reward"]
+        .agg(["sum", "size"])
+        .astype(int)
+    )
     c, n = items["sum"].to_numpy(), items["size"].to_numpy()
     hat, at = (f(c, n, [1, 2, 3, 4]).value.mean(axis=0) for f in (stats.pass_hat_k, stats.pass_at_k))
     for j, k in enumerate([1, 2, 3, 4]):
-        exact = sum(Fraction(math.comb(a, k), math.comb(b, k)) for a, b in zip(c.tolist(), n.tolist(), strict=True)) / len(c)
+        exact = sum(
+            Fraction(math.comb(a, k), math.comb(b, k)) for a, b in zip(c.tolist(), n.tolist(), strict=True)
+        ) / len(c)
         assert_allclose(hat[j], float(exact), rtol=0, atol=1e-12)
     assert_allclose(hat, [0.42, 0.273333, 0.22, 0.2], atol=6e-7)
     assert_allclose(at, [0.42, 0.566667, 0.66, 0.72], atol=6e-7)
-    assert (c / n).mean() ** 4 < hat[3] < ((c / n) ** 4).mean()  # a power of the pooled rate, and of each item's
+    assert (
+        (c / n).mean() ** 4 < hat[3] < ((c / n) ** 4).mean()
+    )  # a power of the pooled rate, and of each item's
 
 
 def test_too_few_samples_pk_01_02_04():
     with pytest.raises(
-        SamplesError, match=r"k=5 needs at least 5 samples of an item, and all of 1 items have fewer: item 0 has 2"
+        SamplesError,
+        match=r"k=5 needs at least 5 samples of an item, and all of 1 items have fewer: item 0 has 2",
     ):
         stats.pass_at_k(0, 2, 5)
     c, n = [4, 0, 0, 1], [10, 10, 3, 5]
-    with pytest.raises(SamplesError, match=r"1 of 4 items have fewer: item 2 has 3\. Ask for a smaller k.*too_few='omit'"):
+    with pytest.raises(
+        SamplesError, match=r"1 of 4 items have fewer: item 2 has 3\. Ask for a smaller k.*too_few='omit'"
+    ):
         stats.pass_at_k(c, n, 5)
     got = stats.pass_at_k(c, n, 5, too_few="omit").value
     assert_allclose(got, [0.97619, 0, np.nan, 1], atol=5e-6)
@@ -162,7 +174,9 @@ def test_variances_of_scores_far_from_zero(offset):
     assert_allclose(got.value, want.value + offset, rtol=1e-14)
 
 
-@pytest.mark.parametrize("k", [2**53 + 1, 2**63, 0, -1, 2.0, [], [1, 0], [2, 2], True, None, "5", [[1], [2, 3]]])
+@pytest.mark.parametrize(
+    "k", [2**53 + 1, 2**63, 0, -1, 2.0, [], [1, 0], [2, 2], True, None, "5", [[1], [2, 3]]]
+)
 def test_k_must_be_whole(k):
     with pytest.raises(MethodError, match=r"^k="):
         stats.pass_at_k(1, 5, k)
@@ -177,7 +191,9 @@ def test_counts_that_cannot_be():
         stats.pass_at_k(0, -1, 1)
     with pytest.raises(ScoreError, match="`n` must be whole numbers from 0"):
         stats.pass_at_k(1, 1e19, 1)
-    with pytest.raises(EvalCIError, match=r"`c` has shape \(2,\), `n` has shape \(3,\): these do not go together"):
+    with pytest.raises(
+        EvalCIError, match=r"`c` has shape \(2,\), `n` has shape \(3,\): these do not go together"
+    ):
         stats.pass_at_k([1, 2], [3, 4, 5], 1)
     with pytest.raises(ScoreError, match=r"2e\+200 in size, whose square does not fit"):
         stats.best_of_k([1.0, 2e200, 3.0], 1)

@@ -21,7 +21,9 @@ def merged(column: Any, here: int | None) -> list[str]:
         missing, how = int((column == -1).sum()), "have the code -1, which stands for a missing id"
     if not missing:
         return []
-    return [f"clusters merged by missing ids: {missing:,} rows there {how}, and statsmodels takes them as one cluster"]
+    return [
+        f"clusters merged by missing ids: {missing:,} rows there {how}, and statsmodels takes them as one cluster"
+    ]
 
 
 def others(column: Any, sizes: IntArray, of: str, *, beside: IntArray | None, whole: bool) -> list[str]:

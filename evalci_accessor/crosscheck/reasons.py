@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalci_accessor import _fit_clusters as fit_clusters
-from evalci_accessor import _fit_rows as fit_rows
-from evalci_accessor._fit_scores import Scores
-from evalci_accessor._fitted import Theirs
+from evalci_accessor.crosscheck import clusters as fit_clusters
+from evalci_accessor.crosscheck import rows as fit_rows
+from evalci_accessor.crosscheck.fitted import Theirs
+from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import examples
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import FloatArray, IntArray
@@ -59,7 +59,11 @@ def _other_weights(theirs: Any, scores: Scores) -> str:
     """In words, that the model weighs rows otherwise; empty where it weighs them alike, up to scale and order."""
     ours = scores.weights
     if ours is None:
-        return "" if theirs is None else "the model has weights, and none are given here; pass them with weights="
+        return (
+            ""
+            if theirs is None
+            else "the model has weights, and none are given here; pass them with weights="
+        )
     if theirs is None:
         return "weights are given here, and the model has none"
     used = theirs[theirs > 0]  # a row of weight 0 is absent
@@ -133,7 +137,13 @@ def reasons(theirs: Theirs, known: Known, tolerance: float) -> Seen:
         there = min(fit_clusters.number(column) for column in columns_of(theirs))
         empty = there < theirs.n_clusters and theirs.df == theirs.n_clusters - 1
         words = f"t({theirs.df:.4g})"
-        words += " of rows less coefficients (N-K)" if is_rest else " with the clusters of weight 0" if empty else ""
+        words += (
+            " of rows less coefficients (N-K)"
+            if is_rest
+            else " with the clusters of weight 0"
+            if empty
+            else ""
+        )
         told.append(f"{words}, ours t({df:.4g})")
         why += [Reason(words=words, of="df")] if is_rest or empty else []
     if not why:
@@ -144,16 +154,21 @@ def reasons(theirs: Theirs, known: Known, tolerance: float) -> Seen:
     if np.isnan(theirs.df) and np.isfinite(df):
         told.append(normal_words(df, known.confidence_level))
     return Seen(
-        theirs=theirs, counterpart=counterpart, note="; ".join(words for words in told if words), should_agree=not why,
+        theirs=theirs,
+        counterpart=counterpart,
+        note="; ".join(words for words in told if words),
+        should_agree=not why,
         is_left=bool(left),
-    )  # fmt: skip
+    )
 
 
 def _left(theirs: Theirs, known: Known, counterpart: str, why: list[Reason], near: float) -> list[str]:
     """What the reasons do not explain of the estimate, the error and the degrees of freedom, each on its own."""
     ours, told = known.ours[counterpart], []
     every = {reason.of for reason in why}
-    expected = theirs.rows.estimate if theirs.rows is not None else np.nan if "all" in every else ours["estimate"]
+    expected = (
+        theirs.rows.estimate if theirs.rows is not None else np.nan if "all" in every else ours["estimate"]
+    )
     if abs(theirs.estimate - expected) > near * max(abs(expected), float(np.nan_to_num(ours["std_error"]))):
         told.append(f"its estimate is not the {expected:.6g} of its rows")
     factors = [reason.factor for reason in why if reason.of != "df"]
@@ -161,7 +176,9 @@ def _left(theirs: Theirs, known: Known, counterpart: str, why: list[Reason], nea
     if "all" not in every and np.isfinite(factor) and factor > 0 and ours["std_error"] > 0:
         rest = theirs.std_error / np.sqrt(factor) / ours["std_error"] - 1
         if not abs(rest) <= near:
-            told.append(f"{'without it' if len(factors) == 1 else 'beyond that'} the relative difference is {rest:.2g}")
+            told.append(
+                f"{'without it' if len(factors) == 1 else 'beyond that'} the relative difference is {rest:.2g}"
+            )
         elif (
             np.isfinite([theirs.df, ours["df"]]).all()
             and "df" not in every
@@ -178,7 +195,9 @@ def _own_error(theirs: Theirs, factors: list[float]) -> float:
     """The robust error that its rows and clusters give; nan where it is of another kind, or they are not known."""
     crossed = theirs.clustered and theirs.groups is not None and theirs.cov_type in ("cluster", "robust")
     least_squares = theirs.kind in ("OLS", "WLS")
-    if theirs.rows is None or not (crossed or theirs.cov_type == "hc0" or (theirs.cov_type == "hc1" and least_squares)):
+    if theirs.rows is None or not (
+        crossed or theirs.cov_type == "hc0" or (theirs.cov_type == "hc1" and least_squares)
+    ):
         return np.nan
     small_sample = theirs.small_sample and theirs.cov_type == "cluster"
     variance = fit_rows.sandwich(theirs.rows, columns_of(theirs), small_sample=small_sample)
@@ -193,10 +212,11 @@ def _without_nested(known: Known) -> Known:
     if len(kept) == known.scores.ways:
         return known
     return dataclasses.replace(
-        known, names=[known.names[k] for k in kept],
+        known,
+        names=[known.names[k] for k in kept],
         scores=dataclasses.replace(known.scores, clusterings=known.scores.clusterings[:, kept]),
         orders=[(scores, [codes[k] for k in kept]) for scores, codes in known.orders],
-    )  # fmt: skip
+    )
 
 
 def _turn(theirs: Theirs, known: Known) -> tuple[Theirs, str]:
@@ -258,9 +278,9 @@ def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[Reason]:
     if theirs.kind not in fit_rows.KINDS:
         told.append(
             f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
-            if abs(theirs.estimate - ours.estimate) <= known.near else
-            f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
-        )  # fmt: skip
+            if abs(theirs.estimate - ours.estimate) <= known.near
+            else f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
+        )
     if theirs.rows is not None:
         same = abs(theirs.rows.estimate - ours.estimate) <= known.near
         shares = counterpart in ("cr2", "cr3")
@@ -268,7 +288,9 @@ def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[Reason]:
     if same and (alike or known.scores.flat):
         return [Reason(words=words, of="all") for words in told]
     if theirs.is_wide and abs(theirs.estimate - ours.estimate) <= known.near:
-        told.append(f"not checked: its {theirs.n_params} columns are too many to look at its rows; its estimate is the same")
+        told.append(
+            f"not checked: its {theirs.n_params} columns are too many to look at its rows; its estimate is the same"
+        )
         return [Reason(words=words, of="all") for words in told]
     rows = _other_rows(theirs, known)
     weights = _other_weights(theirs.weights, known.scores)
@@ -281,16 +303,19 @@ def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[Reason]:
     clusters = _clusters(theirs, known, columns) if theirs.groups is not None else []
     if not told and not clusters and not same:
         told.append(
-            "another estimand: that of its rows cannot be told" if theirs.rows is None else
-            f"other scores: their own {'mean' if known.sides is None else 'difference'} is {theirs.rows.estimate:.6g}"
-        )  # fmt: skip
+            "another estimand: that of its rows cannot be told"
+            if theirs.rows is None
+            else f"other scores: their own {'mean' if known.sides is None else 'difference'} is {theirs.rows.estimate:.6g}"
+        )
     if not told and not clusters and theirs.others:
         clusters = [
             f"the model also holds {examples(map(repr, theirs.others))}, so that its residuals and its error are others"
         ]
     if not told and not clusters and theirs.clustered:
         clusters = ["its clusters hold other rows than yours: are its cluster ids in the order of its rows?"]
-    return [Reason(words=words, of="all") for words in told] + [Reason(words=words, of="error") for words in clusters]
+    return [Reason(words=words, of="all") for words in told] + [
+        Reason(words=words, of="error") for words in clusters
+    ]
 
 
 def columns_of(theirs: Theirs) -> list[Any]:
@@ -318,10 +343,14 @@ def _variance(theirs: Theirs, known: Known, counterpart: str, near: float) -> li
     if np.isnan(theirs.std_error):
         crossed = theirs.clustered and theirs.groups is not None and np.ndim(theirs.groups) > 1
         told.append(
-            "its variance, a sum with minus signs, is negative, so that it has no error" if crossed else "it has no error"
+            "its variance, a sum with minus signs, is negative, so that it has no error"
+            if crossed
+            else "it has no error"
         )
     if known.scores.flat:
-        told.append("no variance: all clusters have the same mean, and an interval without width is no certainty")
+        told.append(
+            "no variance: all clusters have the same mean, and an interval without width is no certainty"
+        )
     elif known.negative[counterpart]:
         told.append("ours over the crossed clusterings is negative, and the largest of their own stands in")
     rows, k, factors = theirs.n_rows, theirs.n_params, []
@@ -357,7 +386,9 @@ def _not_clustered(theirs: Theirs, known: Known, near: float) -> list[str]:
     if theirs.kind == "MixedLM":
         return ["its error is that of the mixed model, and not clustered"]
     least_squares = theirs.kind in ("OLS", "WLS")
-    hc = theirs.cov_type.startswith("hc") and (theirs.n_params == 1 or theirs.cov_type == "hc0" or not least_squares)
+    hc = theirs.cov_type.startswith("hc") and (
+        theirs.n_params == 1 or theirs.cov_type == "hc0" or not least_squares
+    )
     classical = theirs.kind == "OLS" and theirs.cov_type == "nonrobust" and theirs.n_params == 1
     shares, ours = theirs.cov_type in ("hc2", "hc3"), fit_rows.of_scores(known.scores)
     alike = theirs.rows is not None and fit_rows.same_clusters(
@@ -380,15 +411,16 @@ def _error_words(theirs: Theirs, known: Known, near: float) -> str:
             np.sqrt((share**2 * left).sum()),
             np.sqrt((share * left).sum() / (n - 1)),
             np.sqrt(((share / (1 - share)) ** 2 * left).sum()),
-        ],
+        ]
     }
     if scores.second is not None:
         suspects[independent].append(suspects[independent][1] * factor)
         apart = sum((side - scores.average(side)) ** 2 for side in (scores.first, scores.second))
         suspects[f"{independent}, and the two systems as measured on different ones"] = [
-            np.sqrt((share**2 * apart).sum()), np.sqrt((share * apart).sum() / (n - 1)),
+            np.sqrt((share**2 * apart).sum()),
+            np.sqrt((share * apart).sum() / (n - 1)),
             np.sqrt(((share / (1 - share)) ** 2 * apart).sum()),
-        ]  # fmt: skip
+        ]
     for words, values in suspects.items():
         if any(_close(theirs.std_error, float(value), near) for value in values):
             return f"{words} (cov_type={theirs.cov_type!r})"
@@ -401,7 +433,9 @@ def _clusters(theirs: Theirs, known: Known, columns: list[Any]) -> list[str]:
         return []
     here = known.scores.margins
     if len(columns) != len(here):
-        return [words for column in columns for words in fit_clusters.merged(column, None)] + [_ways(columns, known)]
+        return [words for column in columns for words in fit_clusters.merged(column, None)] + [
+            _ways(columns, known)
+        ]
     whole, beside = not _other_rows(theirs, known), _beside(theirs, known, columns)
     order = min(
         itertools.permutations(range(len(here))),
@@ -433,6 +467,10 @@ def _ways(columns: list[Any], known: Known) -> str:
     if len(columns) > 1:
         return f"it is clustered two ways, and here by {here!r}"
     alike = [
-        name for name, sizes in zip(names, known.scores.margins, strict=True) if fit_clusters.same_sizes(columns[0], sizes)
+        name
+        for name, sizes in zip(names, known.scores.margins, strict=True)
+        if fit_clusters.same_sizes(columns[0], sizes)
     ]
-    return f"it is clustered {f'by {alike[0]!r} alone' if len(alike) == 1 else 'one way'}, and here by {here!r}"
+    return (
+        f"it is clustered {f'by {alike[0]!r} alone' if len(alike) == 1 else 'one way'}, and here by {here!r}"
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor._fit_scores import Scores, not_nested
+from evalci_accessor.crosscheck.scores import Scores, not_nested
 from evalci_accessor.stats import special
 
 ESTIMATORS = (
@@ -63,7 +63,11 @@ def fit(estimator: str, scores: Scores, confidence_level: float) -> Fit:
             return Fit(problem=f"statsmodels failed: {type(error).__name__}: {error}")
     if problem:
         return dataclasses.replace(found, problem=problem)
-    if not found.problem and not found.negative < 0 and not np.isfinite([found.estimate, found.std_error]).all():
+    if (
+        not found.problem
+        and not found.negative < 0
+        and not np.isfinite([found.estimate, found.std_error]).all()
+    ):
         return Fit(problem="did not converge: the numbers are not finite")
     return found
 
@@ -102,7 +106,9 @@ def _no_variance(estimator: str, scores: Scores) -> str:
     """In words, that nothing varies."""
     if scores.second is not None:
         what = "no variance: every item has the same difference"
-        return f"{what}, and an interval without width is no certainty" if estimator.startswith("ols") else what
+        return (
+            f"{what}, and an interval without width is no certainty" if estimator.startswith("ols") else what
+        )
     value = float(scores.first[0])
     if estimator.startswith("ols"):
         return f"no variance: all scores are {value:g}, and an interval without width is no certainty"
@@ -152,9 +158,12 @@ def _ols(scores: Scores, confidence_level: float, *, use_t: bool) -> Fit:
         return Fit(estimate=float(results.params[0]), negative=variance)
     (low, high), *_ = np.asarray(results.conf_int(alpha=1 - confidence_level))
     return Fit(
-        estimate=float(results.params[0]), std_error=float(results.bse[0]), low=float(low), high=float(high),
+        estimate=float(results.params[0]),
+        std_error=float(results.bse[0]),
+        low=float(low),
+        high=float(high),
         df=float(results.df_resid_inference) if use_t else np.nan,
-    )  # fmt: skip
+    )
 
 
 def _ols_cr2_by_parts(scores: Scores, confidence_level: float) -> Fit:
@@ -187,10 +196,15 @@ def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
     root = np.sqrt(1 - bread * square)
     error = float(np.sqrt(((bread * moment / root) ** 2).sum()))
     norm, along = bread**2 * square / root**2, bread * square / root  # u'u and x'u
-    own, beside = norm - bread * along**2, bread * along  # of U'(I-H)U: the diagonal, and what it is made of off it
+    own, beside = (
+        norm - bread * along**2,
+        bread * along,
+    )  # of U'(I-H)U: the diagonal, and what it is made of off it
     trace = float(own.sum())
     squares = float((own**2).sum() + ((beside**2).sum() ** 2 - (beside**4).sum()) / bread**2)
-    return with_t(float(results.params[0]), error, trace**2 / squares if squares > 0 else np.nan, confidence_level)
+    return with_t(
+        float(results.params[0]), error, trace**2 / squares if squares > 0 else np.nan, confidence_level
+    )
 
 
 def _glm(scores: Scores, confidence_level: float) -> Fit:
@@ -230,7 +244,14 @@ def with_t(estimate: float, std_error: float, df: float, confidence_level: float
     return Fit(estimate=estimate, std_error=std_error, low=estimate - half, high=estimate + half, df=df)
 
 
-def gee(scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type: str, ddof_scale: int | None = None) -> Fit:
+def gee(
+    scores: Scores,
+    confidence_level: float,
+    *,
+    exchangeable: bool,
+    cov_type: str,
+    ddof_scale: int | None = None,
+) -> Fit:
     """GEE of the logit of a rate, or on the scale of the scores; a system indicator for a difference.
 
     ``ddof_scale=0`` estimates the working correlation as R's geepack does.
@@ -244,12 +265,18 @@ def gee(scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type
     # Convergence is judged by the size of the score function, so large scores are brought down by a power of two.
     unit = 1.0 if scores.bounded else float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1])))
     model = GEE(
-        y / unit, design, groups=codes, family=Binomial() if binomial else Gaussian(),
-        cov_struct=Exchangeable() if exchangeable else Independence(), weights=weights,
-    )  # fmt: skip
+        y / unit,
+        design,
+        groups=codes,
+        family=Binomial() if binomial else Gaussian(),
+        cov_struct=Exchangeable() if exchangeable else Independence(),
+        weights=weights,
+    )
     # The score function is a sum over all rows: near an end it is small everywhere, and it is never free of rounding.
     n = len(scores.first)
-    ctol = max(_CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * np.finfo(np.float64).eps * n)
+    ctol = max(
+        _CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * np.finfo(np.float64).eps * n
+    )
     results = model.fit(cov_type=cov_type, ddof_scale=ddof_scale, ctol=ctol, maxiter=_MAXITER)
     if results is None:
         return Fit(problem="did not converge: the working covariance is singular")
@@ -269,6 +296,8 @@ _FITTERS: dict[str, Callable[[Scores, float], Fit]] = {
     "ols_cr2": _ols_cr2_by_parts,
     "glm_binomial_cluster": _glm,
     "gee_independence": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="robust"),
-    "gee_independence_bias_reduced": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="bias_reduced"),
+    "gee_independence_bias_reduced": lambda scores, level: gee(
+        scores, level, exchangeable=False, cov_type="bias_reduced"
+    ),
     "gee_exchangeable": lambda scores, level: gee(scores, level, exchangeable=True, cov_type="robust"),
 }

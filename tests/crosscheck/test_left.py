@@ -8,10 +8,11 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from strategies import quiet
-from test_crosscheck_against import OF, OLS, THREE, TWO, UNEVEN, beside, by, gee, jackknife, of_pair
 
-from evalci_accessor import crosscheck
+from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import MethodError
+
+from .test_against import OF, OLS, THREE, TWO, UNEVEN, beside, by, gee, jackknife, of_pair
 
 
 class Changed:
@@ -83,7 +84,9 @@ def test_weights_of_a_generalized_linear_model_are_those_given(weights):
     frame = UNEVEN.assign(w=1.0 + np.arange(47) % 3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = smf.glm("score ~ 1", frame, family=sm.families.Binomial(), **{weights: frame["w"]}).fit(**CLUSTER)
+        results = smf.glm("score ~ 1", frame, family=sm.families.Binomial(), **{weights: frame["w"]}).fit(
+            **CLUSTER
+        )
     assert beside(results, frame, weights="w")["status"] == "agrees"
     assert beside(Changed(results, 1.01), frame, weights="w")["status"] == "differs"
     assert "none are given here" in beside(results, frame)["note"]
@@ -99,7 +102,11 @@ def test_weights_that_a_fit_finds_are_none():
 def test_a_clustering_in_another_leaves():
     frame = UNEVEN.assign(code=pd.factorize(UNEVEN["cluster"])[0], row=np.arange(47))
     frame["top"] = frame["code"] // 2
-    for names, cluster in ((["code", "top"], ["code", "top"]), (["code", "top"], "top"), (["code", "row"], ["row", "code"])):
+    for names, cluster in (
+        (["code", "top"], ["code", "top"]),
+        (["code", "top"], "top"),
+        (["code", "row"], ["row", "code"]),
+    ):
         results = OLS.fit(use_t=True, **by(frame[names].to_numpy()))
         got = beside(results, frame, cluster)
         assert (got["status"], got["should_agree"], got["note"]) == ("agrees", True, "")
@@ -107,14 +114,20 @@ def test_a_clustering_in_another_leaves():
 
 
 def test_rows_without_weight_leave():
-    results = smf.wls("score ~ 1", EMPTY, weights=EMPTY["w"]).fit(**by(EMPTY["cluster"], use_correction=False))
+    results = smf.wls("score ~ 1", EMPTY, weights=EMPTY["w"]).fit(
+        **by(EMPTY["cluster"], use_correction=False)
+    )
     got = beside(results, EMPTY, weights="w")
     assert (got["status"], got["n"]) == ("agrees", int(EMPTY["w"].sum()))
-    t = smf.wls("score ~ 1", EMPTY, weights=EMPTY["w"]).fit(use_t=True, **by(EMPTY["cluster"], use_correction=False))
+    t = smf.wls("score ~ 1", EMPTY, weights=EMPTY["w"]).fit(
+        use_t=True, **by(EMPTY["cluster"], use_correction=False)
+    )
     assert "t(7) with the clusters of weight 0, ours t(6)" in beside(t, EMPTY, weights="w")["note"]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        without = smf.glm("score ~ 1", EMPTY, freq_weights=EMPTY["w"], family=sm.families.Binomial()).fit(**CLUSTER)
+        without = smf.glm("score ~ 1", EMPTY, freq_weights=EMPTY["w"], family=sm.families.Binomial()).fit(
+            **CLUSTER
+        )
         got = beside(without, EMPTY, weights="w")
     assert "minus signs" not in got["note"]
 
@@ -134,15 +147,21 @@ def test_contrasts_of_three_systems(contrast):
 
 
 def test_more_columns_than_are_looked_at(monkeypatch):
-    monkeypatch.setattr("evalci_accessor._fit_rows._MAX_COLUMNS", 20)
+    monkeypatch.setattr("evalci_accessor.crosscheck.rows._MAX_COLUMNS", 20)
     results = smf.ols("score ~ model + C(item)", TWO).fit(**by(TWO["doc"], use_correction=False))
     got = of_pair(results, contrast="model[T.B]")
-    assert "not checked: its 51 columns are too many to look at its rows; its estimate is the same" in got["note"]
+    assert (
+        "not checked: its 51 columns are too many to look at its rows; its estimate is the same"
+        in got["note"]
+    )
     assert "estimand" not in got["note"]
 
 
 def test_models_that_are_means_by_another_name():
-    for results in (smf.gls("score ~ 1", UNEVEN).fit(**CLUSTER), smf.poisson("score ~ 1", UNEVEN).fit(disp=0, **CLUSTER)):
+    for results in (
+        smf.gls("score ~ 1", UNEVEN).fit(**CLUSTER),
+        smf.poisson("score ~ 1", UNEVEN).fit(disp=0, **CLUSTER),
+    ):
         got = beside(results)
         assert (got["status"], got["should_agree"]) == ("agrees", True)
         assert "not known" not in got["note"]
@@ -160,7 +179,8 @@ def test_results_without_a_covariance():
     results = Changed(OLS.fit())
     results.cov_params = lambda: (_ for _ in ()).throw(ValueError("need covariance of parameters"))
     with pytest.raises(
-        MethodError, match=r"has no covariance of its coefficients: its cov_params\(\) raises ValueError: need"
+        MethodError,
+        match=r"has no covariance of its coefficients: its cov_params\(\) raises ValueError: need",
     ):
         beside(results)
 
@@ -168,6 +188,8 @@ def test_results_without_a_covariance():
 @pytest.mark.parametrize("error", [1.0, 1.01, 3.0])
 def test_the_factor_of_a_made_model_excuses_itself_alone(error, monkeypatch):
     whole = crosscheck.normal
-    monkeypatch.setattr(crosscheck, "normal", lambda estimate, found, level: whole(estimate, found * error, level))
+    monkeypatch.setattr(
+        crosscheck, "normal", lambda estimate, found, level: whole(estimate, found * error, level)
+    )
     answer = quiet(TWO.evalci.crosscheck, "doc", **OF).set_index("estimator")["status"]
     assert answer["glm_binomial_cluster"] == ("differs as expected" if error == 1 else "differs")

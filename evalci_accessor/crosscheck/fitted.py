@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor import _fit_rows as fit_rows
+from evalci_accessor.crosscheck import rows as fit_rows
 from evalci_accessor.exceptions import MethodError, examples
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import FloatArray
 
 _CLUSTERED = ("cluster", "cluster-crv3", "cluster-jk")
-_LEVEL = re.compile(r"(.*)\[[TS]\.(.*)\]", re.DOTALL)  # of treatment and sum codes, as patsy and formulaic name them
-_MINUS = re.compile(r"[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*-\s*[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*(?:=\s*0\s*)?")
+_LEVEL = re.compile(
+    r"(.*)\[[TS]\.(.*)\]", re.DOTALL
+)  # of treatment and sum codes, as patsy and formulaic name them
+_MINUS = re.compile(
+    r"[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*-\s*[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*(?:=\s*0\s*)?"
+)
 _SAME = 1e-9
 _INTERCEPTS = ("Intercept", "const", "intercept", "(Intercept)")
 
@@ -118,7 +122,9 @@ def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> 
     paired = sides is not None
     if not all(hasattr(results, name) for name in ("params", "model", "cov_params", "t_test")):
         hint = " Call its .fit() first." if hasattr(results, "fit") else ""
-        raise MethodError(f"against= must be the results of a fitted statsmodels model, got {type(results).__name__}.{hint}")
+        raise MethodError(
+            f"against= must be the results of a fitted statsmodels model, got {type(results).__name__}.{hint}"
+        )
     model = results.model
     if getattr(model, "exog", None) is None and getattr(model, "endog", None) is None:
         raise MethodError(
@@ -130,7 +136,9 @@ def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> 
             f"against= is a {type(model).__name__}, which has no coefficients that could be a mean or a difference."
         )
     found = _Coefficients(results)
-    with np.errstate(invalid="ignore"):  # a variance over crossed clusterings may be negative, and its root is nan
+    with np.errstate(
+        invalid="ignore"
+    ):  # a variance over crossed clusterings may be negative, and its root is nan
         place, effect, error = found.named(contrast) if contrast is not None else found.likely(paired=paired)
         estimate, std_error, scale = found.on_scale(place, effect, error, paired=paired)
     direction, level = (0, "") if sides is None else _direction(found, place, contrast, sides)
@@ -140,7 +148,10 @@ def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> 
     used = weights > 0 if (weights > 0).any() else np.ones(rows, dtype=bool)  # a row of weight 0 is absent
     n = int(trials.sum()) if trials.ndim else int(used.sum())  # counts of passes and failures
     expected = {place, found.intercept} if paired else {place}
-    cov_type, kwds = str(getattr(results, "cov_type", "nonrobust")).lower(), getattr(results, "cov_kwds", None) or {}
+    cov_type, kwds = (
+        str(getattr(results, "cov_type", "nonrobust")).lower(),
+        getattr(results, "cov_kwds", None) or {},
+    )
     flat = np.asarray(groups) if groups is not None and np.ndim(groups) == 1 else None
     family = type(getattr(model, "family", None)).__name__
     linear = _inverse_link(model)[0] is None and family in ("NoneType", "Gaussian")
@@ -156,26 +167,48 @@ def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> 
         if influence is not None and cov_type == "cluster" and small_sample:
             every = list(groups.reshape(rows, -1).T)
             empty = fit_rows.sandwich(influence, every, small_sample=True)
-            empty /= fit_rows.sandwich(influence.of(used), [one[used] for one in every], small_sample=True) or empty or 1.0
+            empty /= (
+                fit_rows.sandwich(influence.of(used), [one[used] for one in every], small_sample=True)
+                or empty
+                or 1.0
+            )
         groups = groups[used]
     return Theirs(
-        kind=kind, direction=direction, of=found.names[place] if place is not None else str(contrast),
-        estimate=estimate, std_error=std_error, df=_df(results), rest=float(getattr(results, "df_resid", np.nan)),
-        n=n, n_clusters=n_clusters, n_rows=rows,
-        others=[] if place is None else [name for i, name in enumerate(found.names) if i not in expected], cov_type=cov_type,
+        kind=kind,
+        direction=direction,
+        of=found.names[place] if place is not None else str(contrast),
+        estimate=estimate,
+        std_error=std_error,
+        df=_df(results),
+        rest=float(getattr(results, "df_resid", np.nan)),
+        n=n,
+        n_clusters=n_clusters,
+        n_rows=rows,
+        others=[] if place is None else [name for i, name in enumerate(found.names) if i not in expected],
+        cov_type=cov_type,
         clustered=cov_type in (("robust", "bias_reduced") if kind == "GEE" else _CLUSTERED),
-        small_sample=small_sample, scaling=float(kwds.get("scaling_factor") or 1),
-        n_params=len(found.names), groups=groups, empty=empty, cluster=_cluster_name(results),
+        small_sample=small_sample,
+        scaling=float(kwds.get("scaling_factor") or 1),
+        n_params=len(found.names),
+        groups=groups,
+        empty=empty,
+        cluster=_cluster_name(results),
         rows=None if influence is None else influence.of(used),
         dropped=len(getattr(getattr(model, "data", None), "missing_row_idx", None) or []),
-        weighs=weighs, weights=_weights(weights[used]), scale=scale or level,
+        weighs=weighs,
+        weights=_weights(weights[used]),
+        scale=scale or level,
         no_slope=kind == "MixedLM" and paired and place is not None and fit_rows.no_slope(model, place),
-        endog=np.asarray(model.endog)[used], other_bse=_other_bse(results, found, place),
-        is_level=paired and fit_rows.level(found.design, combination), is_wide=fit_rows.too_wide(found.design),
-    )  # fmt: skip
+        endog=np.asarray(model.endog)[used],
+        other_bse=_other_bse(results, found, place),
+        is_level=paired and fit_rows.level(found.design, combination),
+        is_wide=fit_rows.too_wide(found.design),
+    )
 
 
-def _direction(found: _Coefficients, place: int | None, contrast: Any, sides: tuple[str, str]) -> tuple[int, str]:
+def _direction(
+    found: _Coefficients, place: int | None, contrast: Any, sides: tuple[str, str]
+) -> tuple[int, str]:
     """Which way round its difference is, by its name, and words where it is against another system than ours."""
     if place is None:
         both = _MINUS.fullmatch(contrast) if isinstance(contrast, str) else None
@@ -259,7 +292,9 @@ class _Coefficients:
             return None
         return numbers if len(numbers) == k else None
 
-    def on_scale(self, place: int | None, effect: float, error: float, *, paired: bool) -> tuple[float, float, str]:
+    def on_scale(
+        self, place: int | None, effect: float, error: float, *, paired: bool
+    ) -> tuple[float, float, str]:
         """Estimate and error on the scale of the scores, or words of why they are not."""
         mean, slope = _inverse_link(self.model)
         if not paired and place is not None:
@@ -281,9 +316,13 @@ class _Coefficients:
             return float(mean(effect)), abs(float(slope(effect))) * error, ""
         levels = np.unique(self.design[:, place]) if place is not None else np.zeros(0)
         if self.intercept is None or place is None or len(self.names) != 2 or len(levels) != 2:
-            return effect, error, (
-                "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
-            )  # fmt: skip
+            return (
+                effect,
+                error,
+                (
+                    "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
+                ),
+            )
         at = self.params[self.intercept] + self.params[place] * levels
         gradient = np.zeros(2)
         slopes = np.asarray([float(slope(eta)) for eta in at])
@@ -321,7 +360,9 @@ def _inverse_link(model: Any) -> tuple[Callable[[float], Any], Callable[[float],
     """From the linear predictor to the mean, and its slope; None where they are the same."""
     link = getattr(getattr(model, "family", None), "link", None)
     if link is not None:
-        return (None, None) if type(link).__name__.lower() == "identity" else (link.inverse, link.inverse_deriv)
+        return (
+            (None, None) if type(link).__name__.lower() == "identity" else (link.inverse, link.inverse_deriv)
+        )
     if type(model).__name__ == "Poisson":
         return np.exp, np.exp
     if type(model).__name__ == "Logit":

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor._fit_scores import Scores
+from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 # Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
@@ -86,8 +86,10 @@ def of_model(
         width = float(np.ptp(levels)) if paired and len(levels) == 2 else 1.0
         width = float(levels[0]) if not paired and len(levels) == 1 else width
     return Influence(
-        estimate=width * float(combination @ params), rows=width * along * root * (y - design @ params), weights=weights
-    )  # fmt: skip
+        estimate=width * float(combination @ params),
+        rows=width * along * root * (y - design @ params),
+        weights=weights,
+    )
 
 
 def too_wide(design: FloatArray) -> bool:
@@ -109,8 +111,10 @@ def _of_means(y: FloatArray, weights: FloatArray, kinds: IntArray, signs: list[f
     total = np.bincount(kinds, weights=weights)
     means, sign = np.bincount(kinds, weights=weights * y) / total, np.asarray(signs)
     return Influence(
-        estimate=float(sign @ means), rows=sign[kinds] * weights * (y - means[kinds]) / total[kinds], weights=weights
-    )  # fmt: skip
+        estimate=float(sign @ means),
+        rows=sign[kinds] * weights * (y - means[kinds]) / total[kinds],
+        weights=weights,
+    )
 
 
 def row_weights(model: Any, n: int, *, trials: bool = True) -> FloatArray:
@@ -145,7 +149,9 @@ def counted(columns: list[Any]) -> list[int]:
     return sorted(kept)
 
 
-def same_clusters(model: Influence, groups: list[Any], ours: Influence, scores: Scores, *, shares: bool) -> bool:
+def same_clusters(
+    model: Influence, groups: list[Any], ours: Influence, scores: Scores, *, shares: bool
+) -> bool:
     """Whether the clusters move both estimates alike, which makes their clustered variances equal.
 
     ``shares`` asks for equal shares of the weights too, on which CR2 and CR3 also depend.
@@ -177,7 +183,9 @@ def _alike(one: FloatArray, other: FloatArray) -> bool:
     """Whether two sets of sums are the same, up to order and rounding."""
     if len(one) != len(other):
         return False
-    return bool(np.abs(np.sort(one) - np.sort(other)).max(initial=0.0) <= _SAME * np.abs(other).max(initial=0.0))
+    return bool(
+        np.abs(np.sort(one) - np.sort(other)).max(initial=0.0) <= _SAME * np.abs(other).max(initial=0.0)
+    )
 
 
 def _joint(codes: list[IntArray]) -> IntArray:
@@ -188,7 +196,9 @@ def _joint(codes: list[IntArray]) -> IntArray:
     return joint
 
 
-def cancels(model: Any, design: FloatArray, place: int | None, groups: Any, *, paired: bool, linear: bool) -> bool:
+def cancels(
+    model: Any, design: FloatArray, place: int | None, groups: Any, *, paired: bool, linear: bool
+) -> bool:
     """Whether a working correlation, or the random effects, leave the estimate as that of the rows with equal weights.
 
     Of a mean where all clusters are equally large; of a difference where every cluster holds both systems equally often, and

@@ -13,10 +13,10 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from strategies import frame_of, pair_frame, paired_frames, quiet, score_frames
 
-from evalci_accessor import crosscheck
+from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import WeightError
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parents[1] / "reference"
 GEEPACK = json.loads((REFERENCE / "geepack.json").read_text(encoding="utf-8"))["data"]
 PACKAGES = json.loads((REFERENCE / "other_packages.json").read_text(encoding="utf-8"))
 CLUBSANDWICH = json.loads((REFERENCE / "clubsandwich.json").read_text(encoding="utf-8"))["data"]
@@ -79,7 +79,10 @@ def geepack_steps(s, m, epsilon):
 @pytest.mark.parametrize("name", GEEPACK)
 def test_exchangeable_is_geepacks(name):
     data = GEEPACK[name]
-    got, by_default = fit_exchangeable(data), [data["fits"]["exchangeable_san.se"][key] for key in ("beta", "se", "alpha")]
+    got, by_default = (
+        fit_exchangeable(data),
+        [data["fits"]["exchangeable_san.se"][key] for key in ("beta", "se", "alpha")],
+    )
     converged = [PACKAGES["data"][name]["gee_exchangeable"][key] for key in ("beta", "se", "alpha")]
     assert_allclose(got, converged, rtol=1e-8)
     assert_allclose(got, geepack_steps(data["s"], data["m"], 1e-13), rtol=1e-8)
@@ -100,11 +103,19 @@ def test_geepacks_jackknife_errors(name):
     cr3 = row(check(frame_of(s, m)), "cr3")["std_error"] / (p * (1 - p))
     # CR3 on the scale of the logit, times (G - k)/G with one k for the coefficient and one for the scale.
     for kind in ("jack", "j1s"):
-        assert_allclose(fits[f"independence_{kind}"]["se"], cr3 * np.sqrt((n_clusters - 2) / n_clusters), rtol=1e-9)
+        assert_allclose(
+            fits[f"independence_{kind}"]["se"], cr3 * np.sqrt((n_clusters - 2) / n_clusters), rtol=1e-9
+        )
     rest = (s.sum() - s) / (m.sum() - m)
-    if (rest < 1).all():  # "fij" fits anew without each cluster, so it is a jackknife of the logit, and none of ours
+    if (
+        rest < 1
+    ).all():  # "fij" fits anew without each cluster, so it is a jackknife of the logit, and none of ours
         moved = np.log(rest / (1 - rest)) - np.log(p / (1 - p))
-        assert_allclose(fits["independence_fij"]["se"], np.sqrt((n_clusters - 2) / n_clusters * (moved**2).sum()), rtol=1e-4)
+        assert_allclose(
+            fits["independence_fij"]["se"],
+            np.sqrt((n_clusters - 2) / n_clusters * (moved**2).sum()),
+            rtol=1e-4,
+        )
 
 
 @pytest.mark.parametrize("name", GEEPACK)
@@ -113,7 +124,9 @@ def test_sandwich_survey_and_lme4(name):
     s, m = np.array(data["s"]), np.array(data["m"])
     answer, n_clusters = check(frame_of(s, m)), len(m)
     assert_allclose(row(answer, "cr1")["std_error"] ** 2, data["vcovCL"], rtol=1e-10)
-    assert_allclose(row(answer, "cr3")["std_error"] * np.sqrt((n_clusters - 1) / n_clusters), data["jk1_se"], rtol=1e-6)
+    assert_allclose(
+        row(answer, "cr3")["std_error"] * np.sqrt((n_clusters - 1) / n_clusters), data["jk1_se"], rtol=1e-6
+    )
     # A mixed model weighs the clusters' means.
     weight = 1 / (data["lmer"]["var_g"] + data["lmer"]["var_e"] / m)
     assert_allclose(weight @ (s / m) / weight.sum(), data["lmer"]["mu"], rtol=1e-6)
@@ -127,13 +140,17 @@ def test_sandwich_survey_and_lme4(name):
 def test_cr2_from_least_squares_is_clubsandwichs(name):
     data = CLUBSANDWICH[name]
     got = row(check(frame_of(data["s"], data["m"])), "ols_cr2")
-    assert_allclose([got["std_error"] ** 2, got["df"]], [data["CR2"]["var"], data["CR2"]["df_satt"]], rtol=1e-6)
+    assert_allclose(
+        [got["std_error"] ** 2, got["df"]], [data["CR2"]["var"], data["CR2"]["df_satt"]], rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("kind", WEIGHTS["data"])
 def test_weights_are_those_of_survey_and_clubsandwich(kind):
     data, group = WEIGHTS["data"][kind], np.array(WEIGHTS["g"])
-    frame = pd.DataFrame({"score": data["y"], "cluster": group, "w": WEIGHTS["w"], "u": np.array(WEIGHTS["w_g"])[group - 1]})
+    frame = pd.DataFrame(
+        {"score": data["y"], "cluster": group, "w": WEIGHTS["w"], "u": np.array(WEIGHTS["w_g"])[group - 1]}
+    )
     for weights, fit in (("w", "scaled"), ("u", "by_cluster")):
         got, want = row(check(frame, weights=weights), "ols_cr2"), data[fit]["CR2"]
         assert_allclose([got["std_error"] ** 2, got["df"]], [want["var"], want["df_satt"]], rtol=1e-6)
@@ -175,9 +192,9 @@ def test_weights_agree_where_they_should():
     assert rest["relative_difference"].abs().max() < 1e-8
     assert rest["agrees"].all()
     for name in ("cr0", "cr1", "cr2", "default"):
-        want = quiet(WEIGHTED.evalci.cluster_ci, "cluster", weights="w", method="auto" if name == "default" else name).iloc[
-            0
-        ]
+        want = quiet(
+            WEIGHTED.evalci.cluster_ci, "cluster", weights="w", method="auto" if name == "default" else name
+        ).iloc[0]
         columns = ["estimate", "std_error", "ci_low", "ci_high", "n", "n_clusters"]
         assert row(answer, name)[columns].tolist() == want[columns].tolist()
 
@@ -187,8 +204,12 @@ def test_rows_of_weight_0_are_absent_and_the_scale_of_weights_does_not_matter():
     fewer = WEIGHTED[there].assign(w=WEIGHTED["w"][there] * 1e6)
     lacking = WEIGHTED.assign(score=WEIGHTED["score"].astype(float).where(there))
     for frame in (fewer, lacking):
-        pd.testing.assert_frame_equal(check(frame, weights="w").drop(columns="note"), want, rtol=1e-9, atol=1e-12)
-    equal, plain = (check(UNEVEN.assign(w=3.0), **options).drop(columns="note") for options in ({"weights": "w"}, {}))
+        pd.testing.assert_frame_equal(
+            check(frame, weights="w").drop(columns="note"), want, rtol=1e-9, atol=1e-12
+        )
+    equal, plain = (
+        check(UNEVEN.assign(w=3.0), **options).drop(columns="note") for options in ({"weights": "w"}, {})
+    )
     pd.testing.assert_frame_equal(equal, plain, rtol=1e-9, atol=1e-12)
 
 
@@ -222,7 +243,9 @@ def test_any_weights_agree_where_they_should(frame):
 # Weights of a comparison
 
 
-PAIR = pair_frame(both=[2, 5, 0, 3, 1, 6], only_a=[1, 2, 0, 2, 1, 0], only_b=[1, 0, 1, 1, 0, 3], neither=[0, 1, 2, 0, 2, 1])
+PAIR = pair_frame(
+    both=[2, 5, 0, 3, 1, 6], only_a=[1, 2, 0, 2, 1, 0], only_b=[1, 0, 1, 1, 0, 3], neither=[0, 1, 2, 0, 2, 1]
+)
 OF = {"cluster": "doc", "factor": "model", "item": "item", "weights": "w", "pairs": [("A", "B")]}
 
 
@@ -246,14 +269,24 @@ def test_weighted_differences_agree_where_they_should():
         method = "auto" if name == "default" else name
         want = quiet(frame.evalci.diff_ci, **(OF | {"factor": "model"}), method=method).iloc[0]
         ours = row(answer, name)[["estimate", "std_error", "ci_low", "ci_high"]].astype(float)
-        assert_allclose(ours, want[["difference", "std_error", "ci_low", "ci_high"]].astype(float), rtol=1e-12)
+        assert_allclose(
+            ours, want[["difference", "std_error", "ci_low", "ci_high"]].astype(float), rtol=1e-12
+        )
 
 
 @pytest.mark.parametrize("kind", SURVEY["data"])
 def test_weighted_differences_are_those_of_survey(kind):
     data = SURVEY["data"][kind]
     frame = pd.concat(
-        pd.DataFrame({"score": data[name.lower()], "model": name, "doc": SURVEY["g"], "item": range(30), "w": SURVEY["w"]})
+        pd.DataFrame(
+            {
+                "score": data[name.lower()],
+                "model": name,
+                "doc": SURVEY["g"],
+                "item": range(30),
+                "w": SURVEY["w"],
+            }
+        )
         for name in "AB"
     )
     answer = check(frame, **OF)
@@ -261,7 +294,9 @@ def test_weighted_differences_are_those_of_survey(kind):
     for name in ("cr1", "ols_cluster_t"):
         got = row(answer, name)
         assert_allclose(
-            [got["estimate"], got["std_error"]], [data["clustered"][key] for key in ("estimate", "se")], rtol=1e-8
+            [got["estimate"], got["std_error"]],
+            [data["clustered"][key] for key in ("estimate", "se")],
+            rtol=1e-8,
         )
         assert_allclose([got["ci_low"], got["ci_high"]], data["glm"]["ci"], rtol=1e-8)
 
@@ -273,7 +308,9 @@ def test_weighted_differences_by_least_squares_of_the_items():
     results = model.fit(cov_type="cluster", cov_kwds={"groups": wide["doc"].to_numpy()}, use_t=True)
     answer = check(frame, against=results, **OF)
     ours, theirs = row(answer, "cr1"), row(answer, "against")
-    assert_allclose([ours["estimate"], ours["std_error"], ours["df"]], [results.params[0], results.bse[0], 5], rtol=1e-10)
+    assert_allclose(
+        [ours["estimate"], ours["std_error"], ours["df"]], [results.params[0], results.bse[0], 5], rtol=1e-10
+    )
     assert theirs["agrees"]
     assert theirs["note"] == ""
     plain = model.fit(cov_type="HC0")
@@ -285,7 +322,10 @@ def test_a_weighted_model_of_two_rows_an_item():
     exog = np.stack([np.ones(len(frame)), frame["model"] == "A"], axis=1).astype(float)
     model = sm.WLS(frame["score"].to_numpy(float), exog, weights=frame["w"])
     got = row(
-        check(frame, against=model.fit(cov_type="cluster", cov_kwds={"groups": frame["doc"].to_numpy()}), **OF), "against"
+        check(
+            frame, against=model.fit(cov_type="cluster", cov_kwds={"groups": frame["doc"].to_numpy()}), **OF
+        ),
+        "against",
     )
     assert "further factor (N-1)/(N-K)" in got["note"]
     for cov_type in ("nonrobust", "HC0", "HC3"):
@@ -328,12 +368,17 @@ def test_any_weighted_differences_agree_where_they_should(frame):
 
 def test_what_statsmodels_makes_of_weights():
     frame = WEIGHTED[WEIGHTED["w"] > 0]
-    y, w, g, binomial = (*(frame[name].to_numpy() for name in ("score", "w", "cluster")), sm.families.Binomial)
+    y, w, g, binomial = (
+        *(frame[name].to_numpy() for name in ("score", "w", "cluster")),
+        sm.families.Binomial,
+    )
     g, ones = pd.factorize(g)[0], np.ones((len(y), 1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         errors = [
-            sm.GLM(y, ones, family=binomial(), **{name: w}).fit(tol=1e-12, cov_type="cluster", cov_kwds={"groups": g}).bse
+            sm.GLM(y, ones, family=binomial(), **{name: w})
+            .fit(tol=1e-12, cov_type="cluster", cov_kwds={"groups": g})
+            .bse
             for name in ("var_weights", "freq_weights")
         ]
     assert_allclose(*errors, rtol=1e-8)  # of one coefficient, so that the factor (N-1)/(N-K) is 1
@@ -341,7 +386,12 @@ def test_what_statsmodels_makes_of_weights():
     correlations = []
     for order in (slice(None), slice(None, None, -1)):
         model = sm.GEE(
-            y[order], ones, groups=g[order], weights=w[order], family=binomial(), cov_struct=sm.cov_struct.Exchangeable()
+            y[order],
+            ones,
+            groups=g[order],
+            weights=w[order],
+            family=binomial(),
+            cov_struct=sm.cov_struct.Exchangeable(),
         )
         correlations.append(model.fit().cov_struct.dep_params)
     assert abs(correlations[0] - correlations[1]) > 1e-3

@@ -14,7 +14,8 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from strategies import BENIGN, frame_of, pair_frame, paired_frames, quiet, score_frames
 
-from evalci_accessor import _crosscheck, crosscheck
+from evalci_accessor import _crosscheck
+from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import (
     AmbiguousNameError,
     ClusterError,
@@ -30,7 +31,9 @@ from evalci_accessor.stats.rates import clustered, moments
 COLUMNS = list(_crosscheck.CROSSCHECK_COLUMNS)
 OURS, THEIRS = list(_crosscheck.OURS), list(crosscheck.ESTIMATORS)
 UNEVEN = frame_of([3, 9, 1, 4, 0, 6, 2, 7], [4, 10, 5, 4, 3, 6, 6, 9])
-PAIR = pair_frame(both=[2, 5, 0, 3, 1], only_a=[1, 2, 0, 2, 1], only_b=[1, 0, 1, 1, 0], neither=[0, 1, 2, 0, 2])
+PAIR = pair_frame(
+    both=[2, 5, 0, 3, 1], only_a=[1, 2, 0, 2, 1], only_b=[1, 0, 1, 1, 0], neither=[0, 1, 2, 0, 2]
+)
 
 
 def check(frame, cluster="cluster", **options):
@@ -115,7 +118,11 @@ def test_columns_and_rows():
     assert answer["package"].tolist() == ["evalci_accessor"] * len(OURS) + ["statsmodels"] * len(THEIRS)
     assert answer["agrees"].dtype == answer["should_agree"].dtype == bool
     assert answer["n"].dtype == answer["n_clusters"].dtype == np.int64
-    assert not answer[["agrees", "should_agree", "tolerance", "note", "compared_with", "cluster"]].isna().any(axis=None)
+    assert (
+        not answer[["agrees", "should_agree", "tolerance", "note", "compared_with", "cluster"]]
+        .isna()
+        .any(axis=None)
+    )
     for name in ("cr0", "cr1", "cr2", "cr3"):
         want = quiet(UNEVEN.evalci.cluster_ci, "cluster", method=name).iloc[0]
         columns = ["estimate", "std_error", "ci_low", "ci_high", "df", "n", "n_clusters"]
@@ -131,8 +138,12 @@ def test_theirs_are_what_statsmodels_gives():
     for name, use_t in (("ols_cluster", False), ("ols_cluster_t", True)):
         results = smf.ols("score ~ 1", frame).fit(use_t=use_t, **clustered_by(frame["code"]))
         got = row(answer, name)
-        assert_allclose(got[["ci_low", "ci_high"]].astype(float), results.conf_int(0.1).to_numpy()[0], rtol=1e-10)
-    results = smf.gee("score ~ 1", "code", frame, family=sm.families.Binomial(), cov_struct=sm.cov_struct.Exchangeable())
+        assert_allclose(
+            got[["ci_low", "ci_high"]].astype(float), results.conf_int(0.1).to_numpy()[0], rtol=1e-10
+        )
+    results = smf.gee(
+        "score ~ 1", "code", frame, family=sm.families.Binomial(), cov_struct=sm.cov_struct.Exchangeable()
+    )
     results = results.fit(ctol=1e-12)
     got, p = row(answer, "gee_exchangeable"), 1 / (1 + np.exp(-results.params.iloc[0]))
     assert_allclose([got["estimate"], got["std_error"]], [p, results.bse.iloc[0] * p * (1 - p)], rtol=1e-10)
@@ -160,7 +171,9 @@ def test_exchangeable_estimates_another_mean_unless_sizes_are_equal():
 
 
 def test_by_keeps_keys_and_agrees_with_single_calls():
-    frame = pd.concat([UNEVEN.assign(model=pd.Categorical(["A"] * len(UNEVEN), ["B", "A"])), frame_of(BENIGN, model="B")])
+    frame = pd.concat(
+        [UNEVEN.assign(model=pd.Categorical(["A"] * len(UNEVEN), ["B", "A"])), frame_of(BENIGN, model="B")]
+    )
     frame["model"] = frame["model"].astype(pd.CategoricalDtype(["B", "A"]))
     answer = check(frame.sample(frac=1, random_state=1), by="model")
     assert list(answer) == ["model", *COLUMNS]
@@ -178,7 +191,9 @@ def test_order_of_rows_and_series_do_not_matter():
     pd.testing.assert_frame_equal(series.drop(columns="note"), want, rtol=1e-9)
 
 
-@pytest.mark.parametrize("options", [{}, {"factor": "model"}, {"factor": "model", "pairs": [("boreal", "atlas")]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"factor": "model"}, {"factor": "model", "pairs": [("boreal", "atlas")]}], ids=str
+)
 def test_cubes_give_the_frames_answer(rag, cube, options):
     keys = ["model_a", "model_b"] if "factor" in options else ["model"]
     want = check(rag, "doc_id", **options, **({"item": "item"} if "factor" in options else {"by": "model"}))
@@ -204,7 +219,9 @@ def test_a_cube_with_all_dims_reduced_and_clusters_that_differ():
     want = check(flat, "doc", by="model", nan_policy="omit")
     assert_allclose(got["std_error"].to_numpy().ravel(), want["std_error"].to_numpy())
     whole = quiet(scores.evalci.crosscheck, "doc", dim=..., nan_policy="omit")
-    assert_allclose(whole["std_error"].to_numpy(), check(flat, "doc", nan_policy="omit")["std_error"].to_numpy())
+    assert_allclose(
+        whole["std_error"].to_numpy(), check(flat, "doc", nan_policy="omit")["std_error"].to_numpy()
+    )
 
 
 @given(score_frames(fractional=True))
@@ -283,7 +300,11 @@ def test_a_comparison_reaches_every_pair_key_and_unmatched_items(rag):
 def test_parts_of_a_comparison_need_a_factor(given_):
     with pytest.raises(MethodError, match=f"{next(iter(given_))}= belongs to a comparison.*factor="):
         check(PAIR, "doc", **given_)
-    cube = PAIR.set_index(["model", "item"])["score"].to_xarray().assign_coords(doc=("item", PAIR["doc"][: len(PAIR) // 2]))
+    cube = (
+        PAIR.set_index(["model", "item"])["score"]
+        .to_xarray()
+        .assign_coords(doc=("item", PAIR["doc"][: len(PAIR) // 2]))
+    )
     with pytest.raises(MethodError, match="belongs to a comparison"):
         cube.evalci.crosscheck("doc", **given_)
 
@@ -322,7 +343,9 @@ def test_equal_cluster_rates_and_equal_differences_have_no_variance():
 def test_one_system_that_passes_all():
     frame = pair_frame(both=[2, 3, 1, 2], only_a=[1, 2, 2, 0])
     answer = check(frame, "doc", factor="model", item="item")
-    assert row(answer, "glm_binomial_cluster")["note"].startswith("did not converge: all scores of one system are 1")
+    assert row(answer, "glm_binomial_cluster")["note"].startswith(
+        "did not converge: all scores of one system are 1"
+    )
     assert (answer["agrees"] == answer["should_agree"]).all()
 
 
@@ -404,7 +427,9 @@ def test_ids_of_any_dtype(kind):
 
 
 def test_string_clusters_of_the_case():  # dtype-02
-    frame = pd.DataFrame({"score": [1, 1, 1, 0, 0, 0, 1, 1], "cluster": ["ä", "ä", "b", "b", "日本", "日本", "d", "d"]})
+    frame = pd.DataFrame(
+        {"score": [1, 1, 1, 0, 0, 0, 1, 1], "cluster": ["ä", "ä", "b", "b", "日本", "日本", "d", "d"]}
+    )
     assert row(check(frame), "ols_cluster_t")["std_error"] == pytest.approx(0.239357, abs=1e-6)
 
 
@@ -441,7 +466,9 @@ def test_the_callers_data_stay_as_they_are():
 def break_rates(monkeypatch, kind, more=1.00001):
     """A variance of a mean that is a little too large."""
     whole = moments.cr_variance
-    monkeypatch.setattr(moments, "cr_variance", lambda t, mo, k: whole(t, mo, k) * (more if k == kind else 1.0))
+    monkeypatch.setattr(
+        moments, "cr_variance", lambda t, mo, k: whole(t, mo, k) * (more if k == kind else 1.0)
+    )
 
 
 def break_differences(monkeypatch, kind, **more):
@@ -452,7 +479,9 @@ def break_differences(monkeypatch, kind, **more):
         found = whole(t, which)
         if which != kind:
             return found
-        return dataclasses.replace(found, **{name: getattr(found, name) * factor for name, factor in more.items()})
+        return dataclasses.replace(
+            found, **{name: getattr(found, name) * factor for name, factor in more.items()}
+        )
 
     monkeypatch.setattr(difference, "pair_variance", broken)
 
@@ -491,7 +520,9 @@ def test_a_broken_variance_of_a_difference_is_found(kind, monkeypatch):
     break_differences(monkeypatch, kind, value=1.00001)
     answer = check(PAIR, "doc", factor="model", item="item")
     assert set(caught(answer)) == {
-        name for name, ours in _crosscheck.COUNTERPART.items() if ours == kind and name != "glm_binomial_cluster"
+        name
+        for name, ours in _crosscheck.COUNTERPART.items()
+        if ours == kind and name != "glm_binomial_cluster"
     }
 
 
@@ -520,7 +551,10 @@ def test_a_hundred_thousand_rows_take_seconds():
     rng = np.random.default_rng(0)
     doc = np.repeat(np.arange(5000), 20)
     frame = pd.DataFrame(
-        {"score": (rng.random(len(doc)) < rng.beta(2, 1, 5000)[doc]).astype(int), "doc": [f"d{i}" for i in doc]}
+        {
+            "score": (rng.random(len(doc)) < rng.beta(2, 1, 5000)[doc]).astype(int),
+            "doc": [f"d{i}" for i in doc],
+        }
     )
     start = time.process_time()
     answer = check(frame, "doc")
@@ -539,7 +573,9 @@ def test_gee_is_skipped_above_a_size(limit, value, reason, monkeypatch):
     skipped = answer[answer["note"].str.startswith("skipped")]
     assert skipped["note"].str.contains(reason).all()
     gees = [name for name in THEIRS if name.startswith("gee")]
-    assert skipped["estimator"].tolist() == (["gee_independence_bias_reduced"] if limit == "MAX_CUBES" else gees)
+    assert skipped["estimator"].tolist() == (
+        ["gee_independence_bias_reduced"] if limit == "MAX_CUBES" else gees
+    )
     assert skipped["estimate"].isna().all()
 
 
@@ -553,7 +589,9 @@ def test_the_sizes_are_those_of_the_docstring(rag, cube):
 
 def test_progress_is_shown(monkeypatch):
     seen = []
-    monkeypatch.setattr(_crosscheck, "progress", lambda items, **words: seen.append((len(items), words)) or items)
+    monkeypatch.setattr(
+        _crosscheck, "progress", lambda items, **words: seen.append((len(items), words)) or items
+    )
     check(UNEVEN)
     assert seen == [(len(OURS + THEIRS), {"label": "crosscheck", "unit": "fit"})]
 
@@ -565,9 +603,21 @@ OLS, BINOMIAL = smf.ols("score ~ 1", CODED), sm.families.Binomial  # whose insta
 MODELS = {
     "cluster": (lambda: OLS.fit(**clustered_by(CODED["code"])), "cr1", "normal quantile"),
     "t": (lambda: OLS.fit(use_t=True, **clustered_by(CODED["code"])), "cr1", ""),
-    "no factor": (lambda: OLS.fit(**clustered_by(CODED["code"], use_correction=False)), "cr0", "CR0 against CR1"),
-    "logit": (lambda: smf.logit("score ~ 1", CODED).fit(disp=0, **clustered_by(CODED["code"])), "cr1", "normal quantile"),
-    "probit": (lambda: smf.probit("score ~ 1", CODED).fit(disp=0, **clustered_by(CODED["code"])), "cr1", "normal quantile"),
+    "no factor": (
+        lambda: OLS.fit(**clustered_by(CODED["code"], use_correction=False)),
+        "cr0",
+        "CR0 against CR1",
+    ),
+    "logit": (
+        lambda: smf.logit("score ~ 1", CODED).fit(disp=0, **clustered_by(CODED["code"])),
+        "cr1",
+        "normal quantile",
+    ),
+    "probit": (
+        lambda: smf.probit("score ~ 1", CODED).fit(disp=0, **clustered_by(CODED["code"])),
+        "cr1",
+        "normal quantile",
+    ),
     "glm": (
         lambda: smf.glm("score ~ 1", CODED, family=BINOMIAL()).fit(**clustered_by(CODED["code"])),
         "cr1",
@@ -649,7 +699,9 @@ def test_the_reason_of_a_difference_is_named(name):
 
 def test_a_model_with_weights():
     frame = CODED.assign(w=1.0 + np.arange(len(CODED)) % 4)
-    results = smf.wls("score ~ 1", frame, weights=10 * frame["w"]).fit(use_t=True, **clustered_by(frame["code"]))
+    results = smf.wls("score ~ 1", frame, weights=10 * frame["w"]).fit(
+        use_t=True, **clustered_by(frame["code"])
+    )
     got = against(frame, results, weights="w")
     assert got["agrees"]
     assert got["note"] == ""
@@ -659,7 +711,10 @@ def test_a_model_with_weights():
     assert "weights are given here, and the model has none" in against(frame, none, weights="w")["note"]
     plain = smf.wls("score ~ 1", frame, weights=frame["w"])
     for cov_type in ("nonrobust", "HC0", "HC3"):
-        assert "takes the items as independent" in against(frame, plain.fit(cov_type=cov_type), weights="w")["note"]
+        assert (
+            "takes the items as independent"
+            in against(frame, plain.fit(cov_type=cov_type), weights="w")["note"]
+        )
 
 
 def test_a_mixed_model_is_another_estimand():
@@ -710,7 +765,9 @@ def test_the_difference_is_found(formula, contrast):
 
 
 def test_differences_of_items_the_other_way_round():
-    wide = PAIR.pivot(index="item", columns="model", values="score").assign(doc=PAIR["doc"][: len(PAIR) // 2].to_numpy())
+    wide = PAIR.pivot(index="item", columns="model", values="score").assign(
+        doc=PAIR["doc"][: len(PAIR) // 2].to_numpy()
+    )
     results = sm.OLS(wide["B"] - wide["A"], np.ones(len(wide))).fit(use_t=True, **clustered_by(wide["doc"]))
     got = against(PAIR, results, **OF)
     assert got["agrees"]

@@ -48,14 +48,19 @@ class Scores:
     ) -> Scores:
         """Scores with cluster codes of any kind, of one clustering or several, brought into the order of the first."""
         every = [clusters] if isinstance(clusters, np.ndarray) else clusters
-        codes = np.stack([np.unique(one, return_inverse=True)[1].reshape(-1) for one in every], axis=1).astype(np.int64)
+        codes = np.stack(
+            [np.unique(one, return_inverse=True)[1].reshape(-1) for one in every], axis=1
+        ).astype(np.int64)
         order = np.argsort(codes[:, 0], kind="stable")
         if weights is not None:
             weights = weights[order] / weights.mean() if len(weights) and np.ptp(weights) > 0 else None
         return cls(
-            first=first[order], second=None if second is None else second[order], clusterings=codes[order], weights=weights,
+            first=first[order],
+            second=None if second is None else second[order],
+            clusterings=codes[order],
+            weights=weights,
             bounded=bounded,
-        )  # fmt: skip
+        )
 
     @property
     def ways(self) -> int:
@@ -114,7 +119,11 @@ class Scores:
 
     def average(self, values: FloatArray) -> float:
         """Weighted mean."""
-        return float(values.mean()) if self.weights is None else float(self.weights @ values / self.weights.sum())
+        return (
+            float(values.mean())
+            if self.weights is None
+            else float(self.weights @ values / self.weights.sum())
+        )
 
     @property
     def nearest_end(self) -> float:
@@ -126,7 +135,10 @@ class Scores:
     def constant(self) -> bool:
         """Whether what the mean is of never varies, by more than rounding."""
         y = self.mean_of
-        scale = max(float(np.abs(one).max(initial=0.0)) for one in (self.first, y if self.second is None else self.second))
+        scale = max(
+            float(np.abs(one).max(initial=0.0))
+            for one in (self.first, y if self.second is None else self.second)
+        )
         return bool(np.ptp(y) <= 8 * np.finfo(np.float64).eps * scale) if len(y) else True
 
     @property
@@ -153,7 +165,12 @@ class Scores:
         y = np.stack([self.first, self.second], axis=1).ravel()
         system = np.tile([1.0, 0.0], n)
         design = np.stack([np.ones(2 * n), system], axis=1)
-        return y, design, np.repeat(self.groups, 2, axis=0), None if self.weights is None else np.repeat(self.weights, 2)
+        return (
+            y,
+            design,
+            np.repeat(self.groups, 2, axis=0),
+            None if self.weights is None else np.repeat(self.weights, 2),
+        )
 
 
 def not_nested(parts: dict[tuple[int, ...], Scores]) -> list[int]:

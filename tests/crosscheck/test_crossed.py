@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import quiet
 
-from evalci_accessor import _crosscheck, crosscheck
+from evalci_accessor import _crosscheck
+from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import (
     CrossedVarianceWarning,
     EvalCIWarning,
@@ -26,8 +27,12 @@ from evalci_accessor.exceptions import (
 from evalci_accessor.stats.pairs import matched as pair_variance
 from evalci_accessor.stats.rates import crossed
 
-SANDWICH = json.loads((Path(__file__).parent / "reference" / "crossed.json").read_text(encoding="utf-8"))["data"]
-PACKAGES = json.loads((Path(__file__).parent / "reference" / "other_packages.json").read_text(encoding="utf-8"))
+SANDWICH = json.loads((Path(__file__).parents[1] / "reference" / "crossed.json").read_text(encoding="utf-8"))[
+    "data"
+]
+PACKAGES = json.loads(
+    (Path(__file__).parents[1] / "reference" / "other_packages.json").read_text(encoding="utf-8")
+)
 BOTH = ["doc", "prompt"]
 TWO_WAY = ["ols_cluster", "ols_cluster_t", "ols_cr2", "glm_binomial_cluster"]
 GEES = [name for name in crosscheck.ESTIMATORS if name.startswith("gee")]
@@ -58,7 +63,9 @@ def made(seed=0, n_docs=9, n_prompts=6, models=("a", "b"), lost=0.2):
     rng = np.random.default_rng(seed)
     shape = (len(models), n_docs, n_prompts)
     effect = rng.normal(size=(1, n_docs, 1)) + rng.normal(size=(1, 1, n_prompts)) + rng.normal(size=shape)
-    effect += 0.7 * rng.normal(size=(len(models), n_docs, 1)) + 0.7 * rng.normal(size=(len(models), 1, n_prompts))
+    effect += 0.7 * rng.normal(size=(len(models), n_docs, 1)) + 0.7 * rng.normal(
+        size=(len(models), 1, n_prompts)
+    )
     model, doc, prompt = (axis.ravel() for axis in np.indices(shape))
     kept = (rng.random(n_docs * n_prompts) >= lost)[doc * n_prompts + prompt]
     weights = rng.lognormal(size=n_docs * n_prompts)[doc * n_prompts + prompt]
@@ -90,7 +97,11 @@ def test_two_ways_agree_on_made_data(options, weights):
     assert set(answer["n_clusters"]) == {6}
     assert (answer["df"][answer["estimator"] == "cr1"] == 5).all()
     assert (positive["df"][positive["estimator"] == "ols_cluster_t"] == 5).all()
-    assert answer["note"][answer["estimator"].isin(GEES)].str.startswith("skipped: GEE takes one clustering").all()
+    assert (
+        answer["note"][answer["estimator"].isin(GEES)]
+        .str.startswith("skipped: GEE takes one clustering")
+        .all()
+    )
 
 
 def test_ours_are_those_of_the_methods_checked():
@@ -104,7 +115,11 @@ def test_ours_are_those_of_the_methods_checked():
         pd.testing.assert_series_equal(row(answer, name)[columns], want[columns], check_names=False)
         want = quiet(frame.evalci.diff_ci, cluster=BOTH, method=method, **PAIR).iloc[0]
         columns = ["estimate", "std_error", "ci_low", "ci_high"]
-        assert_allclose(row(pair, name)[columns].astype(float), want[["difference", *columns[1:]]].astype(float), rtol=1e-12)
+        assert_allclose(
+            row(pair, name)[columns].astype(float),
+            want[["difference", *columns[1:]]].astype(float),
+            rtol=1e-12,
+        )
     assert list(answer) == list(_crosscheck.CROSSCHECK_COLUMNS)
 
 
@@ -113,14 +128,20 @@ def test_theirs_are_what_statsmodels_gives():
     groups = np.stack([pd.factorize(frame[name])[0] for name in BOTH], axis=1)
     answer = check(frame, confidence_level=0.9)
     for name, use_t in (("ols_cluster", False), ("ols_cluster_t", True)):
-        results = smf.ols("score ~ 1", frame).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=use_t)
+        results = smf.ols("score ~ 1", frame).fit(
+            cov_type="cluster", cov_kwds={"groups": groups}, use_t=use_t
+        )
         assert_allclose(
-            row(answer, name)[["ci_low", "ci_high"]].astype(float), results.conf_int(0.1).to_numpy()[0], rtol=1e-10
+            row(answer, name)[["ci_low", "ci_high"]].astype(float),
+            results.conf_int(0.1).to_numpy()[0],
+            rtol=1e-10,
         )
     results = sm.GLM(frame["score"], np.ones(len(frame)), family=sm.families.Binomial())
     results = results.fit(cov_type="cluster", cov_kwds={"groups": groups}, tol=1e-12)
     p = row(answer, "cr1")["estimate"]
-    assert_allclose(row(answer, "glm_binomial_cluster")["std_error"], results.bse.iloc[0] * p * (1 - p), rtol=1e-8)
+    assert_allclose(
+        row(answer, "glm_binomial_cluster")["std_error"], results.bse.iloc[0] * p * (1 - p), rtol=1e-8
+    )
 
 
 def test_two_ways_of_sandwich():
@@ -285,7 +306,9 @@ def test_a_negative_variance_of_a_model_is_named():
     got = row(check(NEGATIVE, against=results), "against")
     assert not got["agrees"]
     assert not got["should_agree"]
-    assert "is negative, so that it has no error; ours over the crossed clusterings is negative" in got["note"]
+    assert (
+        "is negative, so that it has no error; ours over the crossed clusterings is negative" in got["note"]
+    )
 
 
 def test_groups_without_scores():
@@ -304,7 +327,9 @@ def test_ids_of_any_kind_and_missing_ones():
     days = pd.to_datetime("2026-01-01") + pd.to_timedelta(ONE["prompt"], unit="D")
     other = ONE.assign(doc=pd.Categorical(ONE["doc"]), prompt=days)
     pd.testing.assert_frame_equal(check(other).drop(columns="note"), want, rtol=1e-9)
-    lacking = ONE.assign(prompt=ONE["prompt"].astype("Int64").where(ONE.index != 4), score=ONE["score"].astype(float))
+    lacking = ONE.assign(
+        prompt=ONE["prompt"].astype("Int64").where(ONE.index != 4), score=ONE["score"].astype(float)
+    )
     with pytest.raises(MissingClusterError):
         check(lacking)
     lacking.loc[4, "score"] = np.nan
@@ -314,11 +339,20 @@ def test_ids_of_any_kind_and_missing_ones():
 def test_nothing_that_varies():
     answer = check(NEGATIVE.assign(score=1))
     assert not answer["agrees"][answer["package"] == "statsmodels"].any()
-    assert answer["note"][answer["estimator"].isin(["ols_cluster", "ols_cr2"])].str.startswith("no variance").all()
+    assert (
+        answer["note"][answer["estimator"].isin(["ols_cluster", "ols_cr2"])]
+        .str.startswith("no variance")
+        .all()
+    )
     # Documents and prompts all have the mean 1/2, their meetings have not.
-    even = pd.DataFrame({"score": [0, 1, 1, 0] * 4, "doc": np.repeat(range(4), 4), "prompt": [0, 1, 2, 3] * 4})
+    even = pd.DataFrame(
+        {"score": [0, 1, 1, 0] * 4, "doc": np.repeat(range(4), 4), "prompt": [0, 1, 2, 3] * 4}
+    )
     even["score"] = (even["doc"] + even["prompt"]) % 2
-    for frame, options in ((even, {}), (pd.concat([even.assign(model="A"), even.assign(model="B", score=0)]), PAIR)):
+    for frame, options in (
+        (even, {}),
+        (pd.concat([even.assign(model="A"), even.assign(model="B", score=0)]), PAIR),
+    ):
         answer = check(frame.assign(item=frame["doc"] * 4 + frame["prompt"]), **options)
         assert not answer["agrees"][answer["package"] == "statsmodels"].any()
         assert not answer["should_agree"][answer["package"] == "statsmodels"].any()
@@ -449,7 +483,9 @@ def test_a_two_way_model_of_a_difference():
     assert got["agrees"]
     assert got["note"] == ""
     assert "'doc' alone is named here" in against(results, "doc", **of)["note"]
-    results = smf.ols("score ~ model", frame).fit(cov_type="cluster", cov_kwds={"groups": codes(*BOTH, frame=frame)})
+    results = smf.ols("score ~ model", frame).fit(
+        cov_type="cluster", cov_kwds={"groups": codes(*BOTH, frame=frame)}
+    )
     assert "further factor (N-1)/(N-K)" in against(results, **of)["note"]
 
 

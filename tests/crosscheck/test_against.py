@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import frame_of, paired_frames, quiet, score_frames
 
-from evalci_accessor import _crosscheck, _fit_rows
+from evalci_accessor import _crosscheck
+from evalci_accessor.crosscheck import rows as _fit_rows
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.stats.pairs import difference
 from evalci_accessor.stats.rates import moments
@@ -100,7 +101,10 @@ def test_the_name_of_the_coefficient_tells_the_direction(name, pair):
 @pytest.mark.parametrize("pair", [("A", "B"), ("B", "A")])
 def test_estimates_that_differ_are_turned_too(pair):
     some = TWO.sample(frac=0.6, random_state=0)
-    for results in (gee("score ~ model", some, **exchangeable()), smf.ols("score ~ model", some).fit(**by(some["doc"]))):
+    for results in (
+        gee("score ~ model", some, **exchangeable()),
+        smf.ols("score ~ model", some).fit(**by(some["doc"])),
+    ):
         got, effect = of_pair(results, pair=pair), float(results.params["model[T.B]"])
         assert got["estimate"] == pytest.approx(effect if pair == ("B", "A") else -effect)
         assert ("'model[T.B]' is 'B' minus 'A', and was turned" in got["note"]) == (pair == ("A", "B"))
@@ -110,7 +114,9 @@ def test_estimates_that_differ_are_turned_too(pair):
 
 def test_the_name_wins_over_the_signs():
     # Of these rows B is better, of all of them A is.
-    frame = TWO.assign(score=np.where(TWO["item"] < 40, TWO["model"] == "A", TWO["model"] == "B").astype(float))
+    frame = TWO.assign(
+        score=np.where(TWO["item"] < 40, TWO["model"] == "A", TWO["model"] == "B").astype(float)
+    )
     some = frame[frame["item"] > 35]
     got = of_pair(smf.ols("score ~ model", some).fit(**by(some["doc"])), frame)
     assert got["estimate"] < 0 < got["estimate"] - got["estimate_difference"]
@@ -143,9 +149,15 @@ def test_three_systems():
         got = of_pair(gee("score ~ model", THREE), THREE, pair, contrast="model[T.B]")
         assert (got["status"], got["n"], got["should_agree"]) == ("agrees", len(THREE), True)
     got = of_pair(gee("score ~ model", THREE), THREE, ("B", "C"), contrast="model[T.B]")
-    assert "another estimand: 'model[T.B]' is no difference from 'C', which has a coefficient of its own" in got["note"]
+    assert (
+        "another estimand: 'model[T.B]' is no difference from 'C', which has a coefficient of its own"
+        in got["note"]
+    )
     assert got["status"] == "differs as expected"
-    assert of_pair(gee("score ~ model", THREE), THREE, ("C", "B"), contrast="model[T.B] - model[T.C]")["status"] == "agrees"
+    assert (
+        of_pair(gee("score ~ model", THREE), THREE, ("C", "B"), contrast="model[T.B] - model[T.C]")["status"]
+        == "agrees"
+    )
 
 
 # What theory expects
@@ -159,7 +171,9 @@ def test_what_should_agree_and_does_not_is_the_alarm(monkeypatch):
     rate, pair = moments.cr_variance, difference.pair_variance
     monkeypatch.setattr(moments, "cr_variance", lambda t, mo, kind: rate(t, mo, kind) * 1.01)
     monkeypatch.setattr(
-        difference, "pair_variance", lambda t, which: dataclasses.replace(found := pair(t, which), value=found.value * 1.01)
+        difference,
+        "pair_variance",
+        lambda t, which: dataclasses.replace(found := pair(t, which), value=found.value * 1.01),
     )
     for got in (beside(least), beside(logit), of_pair(two)):
         assert (got["agrees"], got["should_agree"], got["status"]) == (False, True, "differs")
@@ -243,20 +257,25 @@ def test_a_working_correlation_that_cancels():
     for frame, expected in ((even, True), (TWO, False)):
         results = gee("score ~ model", frame, family=sm.families.Binomial(), **exchangeable())
         assert of_pair(results, frame)["should_agree"] == expected
-    assert beside(gee("score ~ 1", even.query("model == 'A'"), **exchangeable()), even.query("model == 'A'"), "doc")[
-        "should_agree"
-    ]
+    assert beside(
+        gee("score ~ 1", even.query("model == 'A'"), **exchangeable()), even.query("model == 'A'"), "doc"
+    )["should_agree"]
 
 
 def test_a_model_with_effects_of_the_items():
-    got = of_pair(smf.ols("score ~ model + C(item)", TWO).fit(**by(TWO["doc"], use_correction=False)), contrast="model[T.B]")
+    got = of_pair(
+        smf.ols("score ~ model + C(item)", TWO).fit(**by(TWO["doc"], use_correction=False)),
+        contrast="model[T.B]",
+    )
     assert (got["status"], got["should_agree"], got["compared_with"]) == ("agrees", True, "cr0")
 
 
 @given(score_frames(groups=(1, 1), fractional=True), st.sampled_from([None, "w"]))
 def test_the_same_fit_is_no_alarm(frame, weights):
     frame = frame.assign(w=1.0 + np.arange(len(frame)) % 3)
-    results = smf.wls("score ~ 1", frame, weights=frame["w"] if weights else 1.0).fit(use_t=True, **by(frame["doc"]))
+    results = smf.wls("score ~ 1", frame, weights=frame["w"] if weights else 1.0).fit(
+        use_t=True, **by(frame["doc"])
+    )
     assert beside(results, frame, "doc", weights=weights)["status"] in ("agrees", "skipped")
 
 
@@ -273,11 +292,17 @@ def test_the_same_fit_of_a_difference_is_no_alarm(frame, stacked):
 
 def test_a_contrast_that_is_no_difference():
     got = of_pair(gee("score ~ model", TWO), contrast="Intercept + model[T.B]")
-    assert "another estimand: 'Intercept + model[T.B]' is a mean, or a sum of them, and not a difference" in got["note"]
+    assert (
+        "another estimand: 'Intercept + model[T.B]' is a mean, or a sum of them, and not a difference"
+        in got["note"]
+    )
     for formula, contrast in (("score ~ model", "Intercept"), ("score ~ 0 + model", "model[A]")):
         for pair in (("A", "B"), ("B", "A")):
             got = of_pair(gee(formula, TWO), pair=pair, contrast=contrast)
-            assert f"another estimand: {contrast!r} is a mean, or a sum of them, and not a difference" in got["note"]
+            assert (
+                f"another estimand: {contrast!r} is a mean, or a sum of them, and not a difference"
+                in got["note"]
+            )
             assert "turned" not in got["note"]
             assert got["status"] == "differs as expected"
             assert got["estimate"] > 0
@@ -287,11 +312,15 @@ def test_a_contrast_that_is_no_difference():
 def test_the_influence_of_rows_is_the_sandwich(family):
     some = TWO.sample(frac=0.8, random_state=1)
     results = gee("score ~ model", some, family=family())
-    found = _fit_rows.of_model(results.model, results.model.exog, ONE, paired=True, linear=family is sm.families.Gaussian)
+    found = _fit_rows.of_model(
+        results.model, results.model.exog, ONE, paired=True, linear=family is sm.families.Gaussian
+    )
     error = np.sqrt((np.bincount(some["doc"], weights=found.rows) ** 2).sum())
     got = of_pair(results, pair=("B", "A"))
     assert_allclose([got["estimate"], got["std_error"]], [found.estimate, error], rtol=1e-6)
-    more = smf.wls("score ~ model + doc", some, weights=1.0 + some["item"] % 4).fit(**by(some["doc"], use_correction=False))
+    more = smf.wls("score ~ model + doc", some, weights=1.0 + some["item"] % 4).fit(
+        **by(some["doc"], use_correction=False)
+    )
     found = _fit_rows.of_model(more.model, more.model.exog, np.eye(3)[1], paired=True, linear=True)
     error = np.sqrt((np.bincount(some["doc"], weights=found.rows) ** 2).sum())
     assert_allclose([more.params.iloc[1], more.bse.iloc[1]], [found.estimate, error], rtol=1e-9)
@@ -309,7 +338,9 @@ def clusters_of(groups):
 
 
 def test_the_cluster_column_names_the_fits_own():
-    answer = quiet(UNEVEN.evalci.crosscheck, "cluster", against=clusters_of(CROSSING)).set_index("estimator")["cluster"]
+    answer = quiet(UNEVEN.evalci.crosscheck, "cluster", against=clusters_of(CROSSING)).set_index("estimator")[
+        "cluster"
+    ]
     assert answer["against"] == "topic"
     assert set(answer.drop("against")) == {"cluster"}
     two = UNEVEN.assign(topic=CROSSING, code=ID)
@@ -323,7 +354,11 @@ def test_the_cluster_column_names_the_fits_own():
 def test_the_cluster_of_a_cube_lies_along_the_estimators(cube):
     one = cube.isel(model=0)
     frame = one["score"].to_dataframe().reset_index()
-    got = quiet(one.evalci.crosscheck, "doc_id", against=smf.ols("score ~ 1", frame).fit(**by(frame["doc_id"].rename("d"))))
+    got = quiet(
+        one.evalci.crosscheck,
+        "doc_id",
+        against=smf.ols("score ~ 1", frame).fit(**by(frame["doc_id"].rename("d"))),
+    )
     assert got["cluster"].dims == ("estimator",)
     assert got["cluster"].sel(estimator=["cr1", "against"]).values.tolist() == ["doc_id", "d"]
     assert got["status"].sel(estimator="against") == "agrees"
@@ -352,9 +387,15 @@ def test_rows_in_another_order():
     assert "8 here (perhaps a coarser clustering" in beside(fit.fit(**by(ID[ORDER.index] // 2)))["note"]
     assert "8 here (perhaps a finer clustering)" in beside(fit.fit(**by(np.arange(47) // 2)))["note"]
     # The largest of ours holds 10 rows, so clusters of at most 8 are no unions of ours.
-    assert "6 there, 8 here (another clustering, which crosses yours" in beside(fit.fit(**by(np.arange(47) % 6)))["note"]
+    assert (
+        "6 there, 8 here (another clustering, which crosses yours"
+        in beside(fit.fit(**by(np.arange(47) % 6)))["note"]
+    )
     got = beside(fit.fit(**by(ID.to_numpy())))
-    assert "its clusters hold other rows than yours: are its cluster ids in the order of its rows?" in got["note"]
+    assert (
+        "its clusters hold other rows than yours: are its cluster ids in the order of its rows?"
+        in got["note"]
+    )
     assert got["status"] == "differs as expected"
 
 
@@ -396,12 +437,19 @@ def test_status():
     assert set(answer[["cr0", "cr1", "cr2", "cr3", "default"]]) == {"not compared"}
     assert set(answer.drop(["cr0", "cr1", "cr2", "cr3", "default", "gee_exchangeable"])) == {"agrees"}
     assert answer["gee_exchangeable"] == "differs as expected"
-    wide = quiet(UNEVEN.assign(score=UNEVEN["score"] * 7 - 2).evalci.crosscheck, "cluster").set_index("estimator")["status"]
+    wide = quiet(UNEVEN.assign(score=UNEVEN["score"] * 7 - 2).evalci.crosscheck, "cluster").set_index(
+        "estimator"
+    )["status"]
     assert (wide["glm_binomial_cluster"], wide["default"]) == ("skipped", "agrees")
     flat = quiet(UNEVEN.assign(score=1).evalci.crosscheck, "cluster").set_index("estimator")["status"]
     assert set(flat.drop(["cr0", "cr1", "cr2", "cr3", "default"])) == {"skipped"}
     empty = UNEVEN.assign(score=np.nan, model="b")
-    both = quiet(pd.concat([UNEVEN.assign(model="a"), empty]).evalci.crosscheck, "cluster", by="model", nan_policy="omit")
+    both = quiet(
+        pd.concat([UNEVEN.assign(model="a"), empty]).evalci.crosscheck,
+        "cluster",
+        by="model",
+        nan_policy="omit",
+    )
     assert set(both[both["model"] == "b"]["status"]) == {"skipped"}
 
 
@@ -415,7 +463,9 @@ def test_a_model_of_scores_without_variance():
 def test_a_default_whose_estimate_is_wrong_differs(monkeypatch):
     whole = _crosscheck.estimate
     monkeypatch.setattr(
-        _crosscheck, "estimate", lambda *args: dataclasses.replace(found := whole(*args), estimate=found.estimate + 1e-4)
+        _crosscheck,
+        "estimate",
+        lambda *args: dataclasses.replace(found := whole(*args), estimate=found.estimate + 1e-4),
     )
     default = quiet(UNEVEN.evalci.crosscheck, "cluster").set_index("estimator").loc["default"]
     assert (default["status"], default["agrees"]) == ("differs", False)
@@ -495,7 +545,9 @@ def test_only_a_random_slope_finds_what_documents_add():
 def test_removed_data_are_said():
     for results in (smf.ols("score ~ 1", UNEVEN).fit(), smf.logit("score ~ 1", UNEVEN).fit(disp=False)):
         results.remove_data()
-        with pytest.raises(MethodError, match=r"whose data were removed, by remove_data\(\).*Fit the model again"):
+        with pytest.raises(
+            MethodError, match=r"whose data were removed, by remove_data\(\).*Fit the model again"
+        ):
             beside(results)
 
 
@@ -525,7 +577,9 @@ def test_a_single_coefficient_that_is_no_intercept_is_no_mean():
     assert got["status"] == "differs as expected"
     assert "the coefficient of 'length', which is no constant" in got["note"]
     for many, options in ((2.0, {}), (-0.5, {"use_t": True})):
-        got = beside(sm.OLS(UNEVEN["score"], many * np.ones(len(UNEVEN))).fit(**by(UNEVEN["cluster"]), **options))
+        got = beside(
+            sm.OLS(UNEVEN["score"], many * np.ones(len(UNEVEN))).fit(**by(UNEVEN["cluster"]), **options)
+        )
         assert_allclose([got["estimate_difference"], got["relative_difference"]], 0, atol=1e-9)
     # Of these the normal quantile is the caller's, and t agrees in full.
     assert got["status"] == "agrees"

@@ -1,0 +1,1 @@
+"""Means and differences beside those of statsmodels: its own estimators, and models fitted by the caller."""

@@ -1,0 +1,1 @@
+"""Our numbers beside those of statsmodels."""
