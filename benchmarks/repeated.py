@@ -30,12 +30,13 @@ import numpy as np
 import pandas as pd
 import simulation
 
-from evalci_accessor._crossing import Clustering
-from evalci_accessor._ids import Codes
-from evalci_accessor._options import RateOptions
-from evalci_accessor._repeated import repeated_columns
-from evalci_accessor._repeats import Items, Naming
 from evalci_accessor.exceptions import EvalCIWarning
+from evalci_accessor.methods.repeated import repeated_columns
+from evalci_accessor.options import RateOptions, RepeatedOptions
+from evalci_accessor.read.ids import Codes
+from evalci_accessor.read.items import Items
+from evalci_accessor.read.rows import Names
+from evalci_accessor.read.samples import Clustering
 from evalci_accessor.stats.rates.clustered import cluster_ci
 
 HERE = Path(__file__).resolve().parent
@@ -94,17 +95,27 @@ def law(cell: Cell) -> tuple[float, np.ndarray]:
 
 def items_of(c: np.ndarray, samples: int, clusters: np.ndarray | None) -> Items:
     """Items with c passes of so many samples each, as the accessors make them of rows."""
-    naming = Naming(
-        score="score", item=["item"], samples=[], entries="rows", n_groups=1,
-        item_label=int, group_label=lambda _: "",
-    )  # fmt: skip
+    names = Names(
+        score="score",
+        item=["item"],
+        samples=[],
+        entries="rows",
+        n_groups=1,
+        item_label=int,
+        group_label=lambda _: "",
+    )
     coded = None if clusters is None else Codes(codes=clusters, size=int(clusters.max()) + 1, label=int)
     found = [] if coded is None else [Clustering(name="cluster", coded=coded)]
     return Items(
         groups=np.zeros(len(c), dtype=np.int64), n=np.full(len(c), samples), label=int, words=str, weights=None,
         scores=(np.arange(samples) < c[:, None]).astype(float).ravel(), per_entry=np.full(len(c) * samples, samples),
-        naming=naming, clusterings=found,
+        names=names, clusterings=found,
     )  # fmt: skip
+
+
+def pass_options(rng: np.random.SeedSequence) -> RepeatedOptions:
+    """Those of pass@k with its defaults and fewer draws."""
+    return RepeatedOptions(measure="pass_at_k", too_few="raise", rate=RateOptions(n_resamples=999, rng=rng))
 
 
 def simulate(cell: Cell, n_sims: int, seed: int = SEED, stage: int = 0) -> list[dict]:
@@ -118,23 +129,11 @@ def simulate(cell: Cell, n_sims: int, seed: int = SEED, stage: int = 0) -> list[
     for sim in range(n_sims):
         logit = mean + between * rng.normal(size=len(m))[codes] + within * rng.normal(size=len(codes))
         c = rng.binomial(cell.samples, 1 / (1 + np.exp(-logit)))
-        options = RateOptions(
-            method="auto",
-            df="auto",
-            alternative="two-sided",
-            confidence_level=0.95,
-            n_resamples=999,
-            rng=np.random.SeedSequence(sim),
-        )
+        options = pass_options(np.random.SeedSequence(sim))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EvalCIWarning)
-            got = repeated_columns(
-                items_of(c, cell.samples, None if cell.world == "alone" else codes),
-                "pass_at_k",
-                KS,
-                "raise",
-                options,
-            )
+            items = items_of(c, cell.samples, None if cell.world == "alone" else codes)
+            got = repeated_columns(items, KS, options)
             naive = cluster_ci(c, np.full(len(c), cell.samples), method="cr1")
         held += (got["ci_low"][0] <= true) & (true <= got["ci_high"][0])
         width += got["ci_high"][0] - got["ci_low"][0]

@@ -174,11 +174,11 @@ def test_any_number_of_processes_writes_the_same_numbers_and_a_run_can_go_on(cov
     options = [
         "--quick",
         "--replicates",
-        "6",
+        "2",
         "--confirm",
         "1",
         "--confirm-replicates",
-        "8",
+        "4",
         "--table",
         str(page),
     ]
@@ -502,22 +502,13 @@ def test_repeated_intervals_are_those_of_the_accessor(repeated):
         {"item": np.repeat(np.arange(10), 5), "score": (np.arange(5) < c[:, None]).astype(int).ravel()}
     )
     rows["cluster"] = codes[rows["item"]]
-    options = repeated.RateOptions(
-        method="auto",
-        df="auto",
-        alternative="two-sided",
-        confidence_level=0.95,
-        n_resamples=999,
-        rng=np.random.SeedSequence(1),
-    )
+    options = repeated.pass_options(np.random.SeedSequence(1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for cluster, given in ((None, None), ("cluster", codes)):
             ask = {"item": "item", "cluster": cluster, "n_resamples": 999, "rng": np.random.SeedSequence(1)}
             want = rows.evalci.pass_at_k(repeated.KS, **ask)
-            got = repeated.repeated_columns(
-                repeated.items_of(c, 5, given), "pass_at_k", repeated.KS, "raise", options
-            )
+            got = repeated.repeated_columns(repeated.items_of(c, 5, given), repeated.KS, options)
             for name in ("estimate", "ci_low", "ci_high", "simultaneous_low", "simultaneous_high"):
                 np.testing.assert_array_equal(got[name][0], want[name])
 
