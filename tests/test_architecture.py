@@ -65,20 +65,104 @@ def under(found, modules):
     return {name for name in found if any(name == m or name.startswith(m + ".") for m in modules)}
 
 
+GROUND = {"exceptions", "options"}
+BELOW = {  # what each room may import beside itself
+    "exceptions": set(),
+    "options": set(),
+    "stats": GROUND,
+    "read": {"stats", *GROUND},
+    "plot": {"stats", *GROUND},
+    "report": {"plot", "stats", *GROUND},
+    "crosscheck": {"stats", *GROUND},
+    "methods": {"read", "stats", "plot", "report", "crosscheck", *GROUND},
+    "accessor": {"methods", "read", "plot", "report", *GROUND},
+    "datasets": set(),
+    "_register": {"accessor"},
+}
+LONGEST = 12  # files in a chain of imports, packages aside
+
+
+def module(file):
+    dotted = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
+    return dotted.removesuffix(".__init__")
+
+
+MODULES = {module(file): file for file in FILES}
+
+
+def room(name):
+    return name.split(".")[1] if "." in name else ""
+
+
+def owner(name):
+    """The module that a dotted name is or lies in."""
+    while name and name not in MODULES:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def graph(walk):
+    """What each module imports of the package, without the packages that only gather names."""
+    plain = {name: file for name, file in MODULES.items() if file.name != "__init__.py"}
+    found = {name: {owner(one) for one in imported(walk(parse(file)))} for name, file in plain.items()}
+    return {name: (others & set(plain)) - {name} for name, others in found.items()}
+
+
+def longest(edges):
+    """The longest chain of imports; a circle is an error."""
+    chains = {}
+
+    def chain(name, path):
+        assert name not in path, f"circle: {' > '.join([*path[path.index(name) :], name])}"
+        if name not in chains:
+            below = [chain(one, [*path, name]) for one in sorted(edges[name])]
+            chains[name] = [name, *max(below, key=len, default=[])]
+        return chains[name]
+
+    return max((chain(name, []) for name in edges), key=len)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_a_room_imports_only_what_lies_below_it(name):
+    found = {owner(one) for one in imported(ast.walk(parse(MODULES[name])))}
+    rooms = {room(one) for one in found if one not in ("", "evalci_accessor")}
+    if room(name):
+        assert rooms <= {room(name), *BELOW[room(name)]}
+
+
 @pytest.mark.parametrize("file", sorted((PACKAGE / "stats").rglob("*.py")), ids=lambda f: f.name)
 def test_statistics_know_no_container(file):
-    found = set(imported(ast.walk(parse(file))))
-    assert not under(found, {"pandas", "xarray", "dask", "matplotlib", "statsmodels"})
-    own = {name for name in found if name.startswith("evalci_accessor.")}
-    assert own == under(
-        own, {"evalci_accessor.stats", "evalci_accessor.options", "evalci_accessor.exceptions"}
+    assert not under(
+        imported(ast.walk(parse(file))), {"pandas", "xarray", "dask", "matplotlib", "statsmodels"}
     )
 
 
-@pytest.mark.parametrize(("mine", "other"), [("_pandas", "_xarray"), ("_xarray", "_pandas")])
+@pytest.mark.parametrize(("mine", "other"), [("frame", "cube"), ("cube", "frame")])
 def test_containers_do_not_know_each_other(mine, other):
-    for file in (PACKAGE / mine).rglob("*.py"):
-        assert not under(imported(ast.walk(parse(file))), {f"evalci_accessor.{other}"}), file
+    found = set(imported(ast.walk(parse(PACKAGE / "read" / f"{mine}.py"))))
+    assert not under(found, {f"evalci_accessor.read.{other}"})
+
+
+def test_imports_run_in_no_circle():
+    longest(graph(ast.walk))
+
+
+def test_no_number_is_far_from_its_accessor():
+    found = longest(graph(top_level))
+    assert len(found) <= LONGEST, " > ".join(found)
+
+
+def test_nothing_is_found_by_getattr_between_rooms():
+    for file in FILES:
+        assert not [
+            n for n in parse(file).body if isinstance(n, ast.FunctionDef) and n.name == "__getattr__"
+        ], file
+
+
+def test_the_root_holds_only_what_users_import():
+    assert {file.name for file in PACKAGE.glob("*.py")} == {
+        "__init__.py", "_register.py", "datasets.py", "exceptions.py", "options.py",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("file", FILES, ids=names(FILES))
@@ -94,8 +178,10 @@ def test_file_is_short_and_says_what_it_is(file):
 
 
 def test_only_the_crosscheck_imports_statsmodels():
-    importers = {file.name for file in FILES if under(imported(ast.walk(parse(file))), {"statsmodels"})}
-    assert importers == {"crosscheck.py"}
+    importers = {
+        room(module(file)) for file in FILES if under(imported(ast.walk(parse(file))), {"statsmodels"})
+    }
+    assert importers == {"crosscheck"}
 
 
 def test_only_register_registers():
@@ -118,29 +204,54 @@ def test_importing_loads_nothing_heavy():
     assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr
 
 
+ORDER = {
+    "mcnemar": ["factor", "item", "cluster", "score"],
+    "diff_ci": ["factor", "item", "cluster", "score"],
+    "compare": ["factor", "item", "cluster", "score"],
+    "power": ["factor", "item", "cluster", "score"],
+    "mde": ["factor", "item", "cluster", "score"],
+    "proportion_ci": ["score"],
+    "variance_components": ["item", "cluster", "score"],
+}  # all others name the cluster first
+
+
 def accessor_methods():
-    for accessor in (*ACCESSORS, *PLOTS):
-        for base in accessor.__mro__[:-1]:  # what it inherits too
-            tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(base))).body[0]
-            for node in tree.body:
-                if isinstance(node, ast.FunctionDef):
-                    yield pytest.param(node, id=f"{accessor.__name__}.{node.name}")
+    for file in sorted((PACKAGE / "accessor").glob("*.py")):
+        for kind in ast.walk(parse(file)):
+            if isinstance(kind, ast.ClassDef):
+                for node in kind.body:
+                    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                        yield pytest.param(node, id=f"{kind.name}.{node.name}")
 
 
-@pytest.mark.parametrize("node", [*accessor_methods()])
+METHODS_OF_ACCESSORS = [*accessor_methods()]
+
+
+@pytest.mark.parametrize("node", METHODS_OF_ACCESSORS)
 def test_accessor_methods_are_thin(node):
+    """A docstring and one call; only the data are positional."""
     assert node.args.kwarg is None
     assert node.args.vararg is None
-    if node.name == "__init__":
-        assert [type(statement) for statement in node.body] == [ast.Assign]
-        return
     docstring, call = node.body
     assert ast.get_docstring(node) == inspect.cleandoc(docstring.value.value)
     assert isinstance(call, ast.Return)
     assert isinstance(call.value, ast.Call)
-    assert [arg.arg for arg in node.args.args[1:]] in ([], ["cluster"], ["factor"], ["k"]), (
-        "options are keyword-only"
+    positional = [arg.arg for arg in node.args.args[1:]]
+    first = ["k"] if positional[:1] == ["k"] else []
+    rest = positional[len(first) :]
+    assert rest in (
+        [],
+        ["score"],
+        ["cluster"],
+        ["cluster", "score"],
+        ["item", "cluster", "score"],
+        ORDER.get(node.name),
     )
+
+
+def test_every_signature_stands_once():
+    ids = [one.id.partition(".")[2] for one in METHODS_OF_ACCESSORS if not one.id.startswith("Plots.")]
+    assert sorted(ids) == sorted(METHODS)
 
 
 def public():
@@ -213,55 +324,48 @@ METHODS = [
 METHODS += [*REPEATED, *PLANNING]
 
 
-PICTURES = {
-    "forest": ["cluster_ci"],
-    "clusters": ["cluster_ci"],
-    "differences": ["compare"],
-    "pass_at_k": ["pass_at_k"],
-    "power": ["half_width", "power"],
-}
-OF_ITS_OWN = {"naive", "overall", "measure"}
+OF_SCORES = {
+    "forest": {"by"},
+    "clusters": set(),
+}  # what a picture of scores takes beside the data and the interval
+DATA = {"cluster", "score", "dim", "weights", "confidence_level", "nan_policy"}
 
 
-@pytest.mark.parametrize("picture", PICTURES)
-def test_pictures_have_the_options_of_their_method(picture):
-    """The data and options of the methods of which one is called, and those of the drawing, with the same defaults."""
-    drawing = inspect.signature(getattr(plot, picture)).parameters
-    for accessor, pictures in zip(ACCESSORS, PLOTS, strict=True):
-        own = inspect.signature(getattr(pictures, picture)).parameters
-        methods = [inspect.signature(getattr(accessor, method)).parameters for method in PICTURES[picture]]
-        asked = {name: p for each in methods for name, p in each.items() if name != "layout"}
-        without = {"by"} if picture == "clusters" else set()  # one picture is of one group
-        assert set(own) - set(drawing) - OF_ITS_OWN | {"self"} == set(asked) - without
-        for name, p in own.items():
-            if name in drawing and name not in OF_ITS_OWN:
-                assert p.default == drawing[name].default, (accessor, name)
-            elif name in asked and asked[name].default is not inspect.Parameter.empty:
-                assert p.default == asked[name].default, (accessor, name)
-
-
-def test_coverage_has_the_options_of_its_drawing():
-    drawing = inspect.signature(plot.coverage).parameters
-    for pictures in (PLOTS[0], PLOTS[2]):  # a Series or a DataArray is no result
-        own = inspect.signature(pictures.coverage).parameters
-        assert {name: p.default for name, p in own.items() if name != "self"} == {
-            name: p.default for name, p in drawing.items() if name != "result"
-        }
+@pytest.mark.parametrize("picture", sorted(plot.__all__))
+def test_pictures_have_the_options_of_their_drawing(picture):
+    """And of the scores where one method gives what is drawn, with the same defaults."""
+    drawing = {
+        name: p
+        for name, p in inspect.signature(getattr(plot, picture)).parameters.items()
+        if name != "result"
+    }
+    own = {
+        name: p
+        for name, p in inspect.signature(getattr(PLOTS[0], picture)).parameters.items()
+        if name != "self"
+    }
+    expected = set(drawing) - {"naive"} | ({"naive"} if picture == "forest" else set())
+    assert set(own) == expected | (DATA | OF_SCORES[picture] if picture in OF_SCORES else set())
+    method = inspect.signature(ACCESSORS[0].cluster_ci).parameters
+    for name, p in own.items():
+        same = drawing.get(name) or method.get(name)
+        if name not in ("naive", "cluster", "method"):
+            assert p.default == same.default, name
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_options_have_the_same_defaults_everywhere(method):
-    seen = {}
-    for accessor in ACCESSORS:
-        for p in inspect.signature(getattr(accessor, method)).parameters.values():
-            if p.name == "item":
-                continue  # a cube knows its dims, so it need not be told
-            assert seen.setdefault(p.name, p.default) is p.default or seen[p.name] == p.default, (
-                method,
-                p.name,
-            )
+def test_methods_exist_everywhere_and_once(method):
+    assert len({getattr(accessor, method) for accessor in ACCESSORS}) == 1
 
 
-def test_methods_exist_everywhere():
-    for accessor in ACCESSORS:
-        assert set(METHODS) <= {name for name, _ in inspect.getmembers(accessor, inspect.isfunction)}
+@pytest.mark.parametrize("method", METHODS)
+def test_options_mean_the_same_in_all_methods(method):
+    """An option has the default of `compare`, or of `cluster_ci`, unless the method is of another kind."""
+    own = inspect.signature(getattr(ACCESSORS[0], method)).parameters
+    shared = {
+        **inspect.signature(ACCESSORS[0].compare).parameters,
+        **inspect.signature(ACCESSORS[0].cluster_ci).parameters,
+    }
+    for name in ("score", "by", "dim", "weights", "nan_policy", "confidence_level", "n_resamples", "rng"):
+        if name in own and own[name].default is not inspect.Parameter.empty:
+            assert own[name].default == shared[name].default, name

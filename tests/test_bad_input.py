@@ -9,9 +9,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import requires
 from strategies import BENIGN, frame_of, quiet, two_groups
 
+from conftest import requires
 from evalci_accessor.exceptions import (
     AlignmentError,
     AmbiguousNameError,

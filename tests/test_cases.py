@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import requires
 from numpy.testing import assert_allclose
 from plot.pictures import marks, notes, said, segments
 from scipy import stats as ss
 
 import evalci_accessor
+from conftest import requires
 from evalci_accessor import exceptions as ex
 from evalci_accessor import stats
 from evalci_accessor._register import register

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import quiet, told
 
+from conftest import requires
 from evalci_accessor import stats
 from evalci_accessor.exceptions import (
     ClusterError,

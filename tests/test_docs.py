@@ -15,9 +15,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import requires
 
 import evalci_accessor
+from conftest import requires
 from evalci_accessor.exceptions import MissingScoreError
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

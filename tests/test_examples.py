@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from conftest import ROOT, requires
 
 EXAMPLES = ROOT / "examples"

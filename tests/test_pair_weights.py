@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import xarray as xr
-from conftest import requires
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from stats.golden import golden
 from strategies import QUESTIONS, ask_pairs, paired_cubes, paired_frames, quiet, score_frames, weights_of
 
+from conftest import requires
 from evalci_accessor import exceptions as ex
 from evalci_accessor import stats
 

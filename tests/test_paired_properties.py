@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import requires
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import (
@@ -24,6 +23,8 @@ from strategies import (
     question_id,
     quiet,
 )
+
+from conftest import requires
 
 each_question = pytest.mark.parametrize("question", QUESTIONS, ids=question_id)
 questions = st.sampled_from(QUESTIONS)

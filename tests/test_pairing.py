@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import requires
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from strategies import quiet
 
+from conftest import requires
 from evalci_accessor.exceptions import (
     AlignmentError,
     AmbiguousNameError,

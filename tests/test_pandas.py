@@ -7,10 +7,10 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import requires
 from strategies import BENIGN, METHODS, frame_of, quiet, two_groups
 
 import evalci_accessor
+from conftest import requires
 from evalci_accessor.exceptions import ClusterError, MethodError, MissingScoreWarning, ScanWarning
 
 ESTIMATES = [

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import requires
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import METHODS, methods, quiet, score_cubes, score_frames
+
+from conftest import requires
 
 LIMITS = ["estimate", "ci_low", "ci_high"]
 ANALYTIC = [method for method in METHODS if "bootstrap" not in method]

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import requires
 from strategies import METHODS, quiet
 
+from conftest import requires
 from evalci_accessor.exceptions import (
     AlignmentError,
     AmbiguousNameError,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Generic
 
+from evalci_accessor.methods import report as reports
 from evalci_accessor.options import (
     Claim,
     ClusterMethod,
@@ -137,8 +138,6 @@ class Reports(Generic[Answer]):
         >>> datasets.load_rag_eval_cube().evalci.report("doc_id", factor="model", rng=1)
         <Report 'score, clustered by doc_id': 3 rows, 3 comparisons, 0 warnings>
         """
-        from evalci_accessor.methods import report as reports  # pictures and templates are slow to import
-
         return reports.report(
             self._read,
             Roles(

@@ -15,7 +15,7 @@ from evalci_accessor.crosscheck.reasons import Known, normal_words, reasons
 from evalci_accessor.crosscheck.rows import of_scores
 from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import MethodError, MissingClusterError
-from evalci_accessor.methods.pairs import diff_by_methods
+from evalci_accessor.methods.pairs import diff_by_methods, refuse_without_factor
 from evalci_accessor.methods.rates import estimate
 from evalci_accessor.options import CrosscheckOptions, RateOptions, Roles
 from evalci_accessor.read import Answer, Read, Reader
@@ -250,17 +250,6 @@ def check_options(options: CrosscheckOptions, n_units: int) -> None:
         raise MethodError(
             f"against= is one fitted model, and {n_units} estimates are asked for. Ask for the one that it was fitted to: its rows "
             "alone, without by= (with every dim reduced), and with a factor one pair, as pairs=[(first, second)]."
-        )
-
-
-def refuse_without_factor(roles: Roles) -> None:
-    """Options that only make sense for a comparison of systems."""
-    parts = {name: getattr(roles, name) for name in ("item", "pairs", "baseline", "sample")}
-    given = [name for name, value in parts.items() if value is not None]
-    if given:
-        raise MethodError(
-            f"{', '.join(f'{name}=' for name in given)} belong{'s' if len(given) == 1 else ''} to a comparison of systems; name "
-            "what tells these apart with factor=, or leave it out for the mean score of all rows."
         )
 
 

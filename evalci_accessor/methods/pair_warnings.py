@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain, warn
-from evalci_accessor.methods.common_items import Block
 from evalci_accessor.methods.rate_warnings import (
     NEGATIVE,
     PERCENT,
@@ -24,6 +24,9 @@ from evalci_accessor.stats.pairs.difference import RESAMPLED
 from evalci_accessor.stats.rates import design as dg
 from evalci_accessor.stats.rates.moments import RARE_CLUSTERS, bell_mccaffrey_df
 from evalci_accessor.stats.validate import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from evalci_accessor.methods.common_items import Block
 
 _NORMAL_COUNT = 25  # discordant items below which McNemar's normal approximation is not trusted
 _LEAST = 6  # discordant items (or clusters) below which no two-sided exact test can reach .05

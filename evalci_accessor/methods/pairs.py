@@ -18,6 +18,7 @@ from evalci_accessor.options import (
     Correction,
     DiffMethod,
     DiffOptions,
+    Roles,
     TestOptions,
 )
 from evalci_accessor.read import Answer, Order, Read
@@ -404,3 +405,14 @@ def _lots(
                 lots, groups, places = [], [], []
     if lots:
         yield lots, (np.concatenate(groups), np.concatenate(places))
+
+
+def refuse_without_factor(roles: Roles) -> None:
+    """Options that only make sense for a comparison of systems."""
+    parts = {name: getattr(roles, name) for name in ("item", "pairs", "baseline", "sample")}
+    given = [name for name, value in parts.items() if value is not None]
+    if given:
+        raise MethodError(
+            f"{', '.join(f'{name}=' for name in given)} belong{'s' if len(given) == 1 else ''} to a comparison of systems; name "
+            "what tells these apart with factor=, or leave it out for the mean score of all rows."
+        )

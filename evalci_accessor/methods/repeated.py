@@ -13,9 +13,9 @@ from evalci_accessor.exceptions import examples, warn
 from evalci_accessor.methods.rates import estimate
 from evalci_accessor.options import RateOptions, RepeatedOptions, TooFew
 from evalci_accessor.read import Answer, Read
-from evalci_accessor.read.ids import Codes
+from evalci_accessor.read.ids import Clustering, Codes
 from evalci_accessor.read.items import Items
-from evalci_accessor.read.samples import Clustering, Sample, coarsest, cross, refuse_many
+from evalci_accessor.read.samples import Sample, coarsest, cross, refuse_many
 from evalci_accessor.read.scores import in_unit_interval
 from evalci_accessor.stats.icc import anova_variance
 from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside

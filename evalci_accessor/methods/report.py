@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalci_accessor.exceptions import MethodError, held
 from evalci_accessor.methods import pairs, rates
-from evalci_accessor.methods.crosscheck import refuse_without_factor
+from evalci_accessor.methods.pairs import refuse_without_factor
 from evalci_accessor.options import (
     CompareOptions,
     DiffOptions,

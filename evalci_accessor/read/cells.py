@@ -13,8 +13,8 @@ import xarray as xr
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain
 from evalci_accessor.read.dims import DimNames, Named
-from evalci_accessor.read.ids import Codes, encode
-from evalci_accessor.read.samples import Clustering, Scores
+from evalci_accessor.read.ids import Clustering, Codes, encode
+from evalci_accessor.read.samples import Scores
 from evalci_accessor.read.scores import (
     checked_weights,
     in_unit_interval,

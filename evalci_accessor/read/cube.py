@@ -29,12 +29,12 @@ from evalci_accessor.read.dims import (
     reduced_dims,
     score_of,
 )
-from evalci_accessor.read.ids import Codes, by_appearance, encode, encode_ids, item_key, join_key
+from evalci_accessor.read.ids import Clustering, Codes, by_appearance, encode, encode_ids, item_key, join_key
 from evalci_accessor.read.items import Items, gather
 from evalci_accessor.read.matched import Grid, Matched, assemble, find_sentinel, match
 from evalci_accessor.read.names import check_clusterings, choose_pairs, taking_part
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples
-from evalci_accessor.read.samples import Clustering, Sample
+from evalci_accessor.read.samples import Sample
 from evalci_accessor.read.scores import (
     checked_weights,
     refuse_unequal,

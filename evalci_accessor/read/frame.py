@@ -16,6 +16,7 @@ from evalci_accessor.options import Roles
 from evalci_accessor.read import Clusterings, Read, Reader
 from evalci_accessor.read.columns import Column, Frame, find, free_columns, listed
 from evalci_accessor.read.ids import (
+    Clustering,
     Codes,
     Groups,
     bare,
@@ -36,7 +37,7 @@ from evalci_accessor.read.names import (
     taking_part,
 )
 from evalci_accessor.read.rows import Names, Pairing, Rows
-from evalci_accessor.read.samples import Clustering, Sample, Scores
+from evalci_accessor.read.samples import Sample, Scores
 from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float, weights_to_float
 from evalci_accessor.read.tidy import FrameWriter, as_series
 from evalci_accessor.read.unnamed import ids_or_settings, usable
@@ -424,8 +425,8 @@ class FrameReader(Reader[pd.DataFrame]):
             **self._rows(parts, None, self._settings),
         )
         found = gather(rows, self._names(parts, keys, ids), roles.nan_policy, nested=roles.nested)
-        if rows.weights is not None:
-            found = dataclasses.replace(found, spread=lambda values: values * rows.weights)
+        by = 1.0 if rows.weights is None else rows.weights
+        found = dataclasses.replace(found, spread=lambda values: values * by)
         return Read(found=found, write=FrameWriter(values=keys.values, n_groups=keys.n_groups))
 
     def has_items(self, roles: Roles) -> bool:

@@ -270,3 +270,19 @@ def join_key(coded: list[Codes]) -> Codes:
         return tuple(plain(part.label(int(part.codes[first[code]]))) for part in coded)
 
     return Codes(codes=np.where(lacking, -1, codes).astype(np.int64), size=len(present), label=label)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Clustering:
+    """Ids of what the scores share, one a score."""
+
+    name: str
+    coded: Codes
+
+    def take(self, at: Any) -> Clustering:
+        """That of some of the scores."""
+        return dataclasses.replace(self, coded=dataclasses.replace(self.coded, codes=self.coded.codes[at]))
+
+    def label(self, code: int) -> Any:
+        """The id of a cluster code, as the caller wrote it."""
+        return plain(self.coded.label(code))

@@ -12,9 +12,9 @@ import pandas as pd
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.options import NanPolicy
-from evalci_accessor.read.ids import Codes, ranked
+from evalci_accessor.read.ids import Clustering, Codes, ranked
 from evalci_accessor.read.rows import Names, Rows
-from evalci_accessor.read.samples import Clustering, ordered
+from evalci_accessor.read.samples import ordered
 from evalci_accessor.read.scores import (
     checked_weights,
     one_weight,

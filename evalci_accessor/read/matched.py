@@ -13,10 +13,10 @@ import pandas as pd
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.options import NanPolicy, Unmatched
-from evalci_accessor.read.ids import Codes, is_repeat, ranked
+from evalci_accessor.read.ids import Clustering, Codes, is_repeat, ranked
 from evalci_accessor.read.names import joint_name
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples
-from evalci_accessor.read.samples import Clustering, coarsest, ordered, refuse_many
+from evalci_accessor.read.samples import coarsest, ordered, refuse_many
 from evalci_accessor.read.scores import (
     checked_weights,
     in_unit_interval,

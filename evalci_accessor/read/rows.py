@@ -10,8 +10,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import EvalCIError, MissingClusterError, examples, plain
 from evalci_accessor.options import Unmatched
-from evalci_accessor.read.ids import Codes
-from evalci_accessor.read.samples import Clustering
+from evalci_accessor.read.ids import Clustering, Codes
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 

@@ -10,29 +10,12 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor.exceptions import MethodError, NestedClustersWarning, plain, warn
-from evalci_accessor.read.ids import Codes, by_label
+from evalci_accessor.read.ids import Clustering, Codes, by_label
 from evalci_accessor.read.names import joint_name
 from evalci_accessor.read.scores import in_unit_interval, sentinel_of
 from evalci_accessor.stats.rates.crossed import MOST, Crossed
 from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Clustering:
-    """Ids of what the scores share, one a score."""
-
-    name: str
-    coded: Codes
-
-    def take(self, at: Any) -> Clustering:
-        """That of some of the scores."""
-        return dataclasses.replace(self, coded=dataclasses.replace(self.coded, codes=self.coded.codes[at]))
-
-    def label(self, code: int) -> Any:
-        """The id of a cluster code, as the caller wrote it."""
-        return plain(self.coded.label(code))
-
 
 Rows = tuple[FloatArray, list[IntArray], FloatArray | None]  # scores, cluster codes by clustering, weights
 

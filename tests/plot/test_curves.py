@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import requires
 from evalci_accessor import datasets, plot, stats
 from evalci_accessor import exceptions as ex
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import requires
 
+from conftest import requires
 from evalci_accessor import plot
 
 from .pictures import covered, many_clusters, over_k, pairs, plans, rates

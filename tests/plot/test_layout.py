@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import requires
 
+from conftest import requires
 from evalci_accessor import exceptions as ex
 from evalci_accessor import plot
 from evalci_accessor.plot import _canvas

@@ -9,10 +9,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import requires
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import requires
 from evalci_accessor import exceptions as ex
 from evalci_accessor import plot
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import _skip, requires
 
+from conftest import _skip, requires
 from evalci_accessor import datasets
 
 from . import browser

@@ -13,11 +13,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import requires
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
+from conftest import requires
 from evalci_accessor import datasets, options, report
 from evalci_accessor import exceptions as ex
 from evalci_accessor.report import _pictures

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import requires
 
+from conftest import requires
 from evalci_accessor import datasets, report
 from evalci_accessor import exceptions as ex
 

@@ -14,7 +14,7 @@ from hypothesis import settings
 
 import evalci_accessor
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
 
 settings.register_profile("default", deadline=None, max_examples=40, print_blob=True)
