@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 import xarray as xr
 from strategies import BENIGN, METHODS, frame_of, two_groups
-from test_paired_warnings import CASES as PAIRED  # where the other warnings of pairs are, too
 
 from evalci_accessor import exceptions as ex
+
+from .test_pair_warnings import CASES as PAIRED  # where the other warnings of pairs are, too
 
 DESIGN_METHODS = ["cr0", "cr1", "cr2", "cr3", "wald", "wilson", "logit", "clopper_pearson", "korn_graubard"]
 
@@ -257,7 +258,7 @@ def test_every_class_of_warning_has_a_test():
     }
     tested |= {ex.NestedClustersWarning, ex.CrossedVarianceWarning}  # test_crossed.py
     tested |= {ex.TooFewSamplesWarning, ex.PooledSamplesWarning}  # test_repeated.py, test_repeated_pooled.py
-    tested |= {ex.PlanWarning, ex.StoppedEarlyWarning}  # test_pilot.py, test_simulate.py
+    tested |= {ex.PlanWarning, ex.StoppedEarlyWarning}  # test_planning.py, test_simulate.py
     assert tested == {getattr(ex, name) for name in ex.__all__ if name.endswith("Warning")} - {
         ex.EvalCIWarning
     }
