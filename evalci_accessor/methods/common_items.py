@@ -120,8 +120,9 @@ def refuse_single_items(matched: Matched, blocks: list[Block]) -> None:
     count = sum(len(block.place) for block in single)
     more = f" (and so have {count - 1} more pairs)" if count > 1 else ""
     raise PairingError(
-        f"{first!r} and {second!r} have a single item of {matched.names.key!r} in common{f' in {group}' if group else ''}{more}, from "
-        "which no error can be told. At least two are needed: leave such groups out, or name other pairs with pairs=."
+        f"{first!r} and {second!r} have a single item of {matched.names.key!r} in common"
+        f"{f' in {group}' if group else ''}{more}, from which no error can be told. At least two are "
+        "needed: leave such groups out, or name other pairs with pairs=."
     )
 
 

@@ -172,8 +172,8 @@ def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
     if lacking:
         raise ex.PilotError(
             f"{len(lacking)} of {shape[0] * shape[1]} pairs have no item in common: "
-            f"{examples(lacking, between='; ', words=matched.pair_words)}. A plan needs items that both systems answered: name other pairs "
-            "with pairs=, or leave such groups out."
+            f"{examples(lacking, between='; ', words=matched.pair_words)}. A plan needs items that both systems "
+            "answered: name other pairs with pairs=, or leave such groups out."
         )
     return _checked(
         Pilots(

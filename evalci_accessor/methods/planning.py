@@ -440,8 +440,8 @@ def _warn_items(found: Pilots, answer: Plans, short: np.ndarray) -> None:
         ""
         if len(at) == 1
         else (
-            f" The same goes for {len(at) - 1} more of the {short.size} plans: see n_clusters, and {goal}_limit for what items alone "
-            "would reach."
+            f" The same goes for {len(at) - 1} more of the {short.size} plans: see n_clusters, and {goal}_limit for what "
+            "items alone would reach."
         )
     )
     warn(

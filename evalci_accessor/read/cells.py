@@ -153,9 +153,9 @@ class Cells(Scores):
         """Codes of all cells, one after the other."""
         return np.broadcast_to(one.coded.codes, self.values.shape).ravel()
 
-    def totals(self, codes: IntArray, size: int, clustering: Clustering | None) -> ClusterTotals:
-        """Totals by the codes of a clustering, added up in the way that suits the scores."""
-        n_cells = self.values.shape[1]
+    def totals(self, clustering: Clustering) -> ClusterTotals:
+        """Totals by a clustering, added up in the way that suits the scores."""
+        codes, size, n_cells = clustering.coded.codes, clustering.coded.size, self.values.shape[1]
         if self.binary and self.keep is None and self.weights is None and len(codes) == 1 and n_cells:
             repeats = clustering.repeats if isinstance(clustering, CellClustering) else 1
             spread = np.broadcast_to(codes[0], n_cells)

@@ -433,7 +433,7 @@ class FrameReader(Reader[pd.DataFrame]):
         """Whether items are named; samples of no item are refused."""
         return roles.item is not None
 
-    def tall(self, roles: Roles) -> FrameReader:
+    def tall(self, roles: Roles) -> FrameReader:  # noqa: ARG002
         """A frame's answers are tall already."""
         return self
 

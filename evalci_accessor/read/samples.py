@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor.exceptions import MethodError, NestedClustersWarning, plain, warn
+from evalci_accessor.exceptions import MethodError, NestedClustersWarning, warn
 from evalci_accessor.read.ids import Clustering, Codes, by_label
 from evalci_accessor.read.names import joint_name
 from evalci_accessor.read.scores import in_unit_interval, sentinel_of
@@ -138,25 +138,26 @@ class Scores(abc.ABC):
             "binary": self.binary,
         }
 
-    def totals(self, codes: IntArray, size: int, clustering: Clustering | None) -> ClusterTotals:
-        """Totals by the codes of a clustering."""
-        return ClusterTotals.from_rows(self._floats, self.counted(codes), n_clusters=size, **self._parts())
+    def totals(self, clustering: Clustering) -> ClusterTotals:
+        """Totals by a clustering."""
+        codes, size = self.counted(clustering.coded.codes), clustering.coded.size
+        return ClusterTotals.from_rows(self._floats, codes, n_clusters=size, **self._parts())
 
     def summed(self, clustering: Clustering | None) -> Sample:
         """Totals by one clustering; without one each group is a cluster."""
-        codes = np.zeros((1,) * self.values.ndim, dtype=np.int64)
-        coded = Codes(codes=codes, size=1, label=int) if clustering is None else clustering.coded
-        totals = self.totals(coded.codes, coded.size, clustering)
+        one = np.zeros((1,) * self.values.ndim, dtype=np.int64)
+        by = clustering or Clustering(name="", coded=Codes(codes=one, size=1, label=int))
+        totals = self.totals(by)
         n_missing, n_lost = np.zeros(self.n_groups, dtype=np.int64), 0
         if self.missing is not None:
             groups = np.broadcast_to(0 if self.groups is None else self.groups, self.values.shape)
             n_missing = np.bincount(groups[self.missing], minlength=self.n_groups)
-            gone = np.broadcast_to(coded.codes, self.values.shape)[self.missing]
+            gone = np.broadcast_to(by.coded.codes, self.values.shape)[self.missing]
             n_lost = len(np.setdiff1d(gone[gone >= 0], totals.cluster))
         return Sample(
             totals=totals,
             cluster=None if clustering is None else clustering.name,
-            cluster_label=lambda code: plain(coded.label(code)),
+            cluster_label=by.label,
             group_label=self.group_label,
             n_missing=n_missing,
             n_lost=n_lost,

@@ -61,7 +61,7 @@ class FrameWriter(Writer[pd.DataFrame]):
         axes: Axes | None = None,
         order: Order | None = None,
         *,
-        single: bool = False,
+        single: bool = False,  # noqa: ARG002
     ) -> pd.DataFrame:
         """Keys, labels of the axes, and columns side by side."""
         coords = list((axes or {}).values())

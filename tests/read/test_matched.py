@@ -870,7 +870,7 @@ class TestAnswers:
         )
         assert (within["pvalue_adj"] <= got["pvalue_adj"]).all()
         with pytest.raises(
-            MethodError, match="correction_within='model' must be among by .*, which are 'template_id'"
+            MethodError, match=r"correction_within='model' must be among by .*, which are 'template_id'"
         ):
             rag.evalci.compare("model", item="item", by="template_id", correction_within="model")
 

@@ -428,9 +428,10 @@ def test_a_cube_with_samples_and_kept_dims():
     first = cube.isel(sample=[0, 1])
     kept = first.evalci.report("repo_id", factor="model", rng=5)
     by = frame[frame["sample"] < 2].evalci.report("repo_id", factor="model", item="item", by="sample", rng=5)
-    numbers = lambda made: {
-        tuple(sorted(one["keys"].items())): one["ci_low"] for one in made.to_dict()["systems"]
-    }  # noqa: E731
+
+    def numbers(made):
+        return {tuple(sorted(one["keys"].items())): one["ci_low"] for one in made.to_dict()["systems"]}
+
     assert numbers(kept) == pytest.approx(numbers(by))
     assert [one["keys"] for one in kept.to_dict()["comparisons"]] == [
         one["keys"] for one in by.to_dict()["comparisons"]
@@ -988,9 +989,10 @@ def test_several_comparisons_say_what_was_corrected(rag):
     )
     assert "Each of the 3 verdicts is of its own pair alone" in report_of(margin=0.05)
     assert "correct" not in report_of(pairs=[("atlas", "boreal")])
-    tables = lambda **more: (
-        rag.evalci.report("doc_id", **(options | more)).to_markdown().split("## In words")[0]
-    )  # noqa: E731
+
+    def tables(**more):
+        return rag.evalci.report("doc_id", **(options | more)).to_markdown().split("## In words")[0]
+
     assert (
         "(holm), and so, in another way, are the intervals for all pairs together: one may find a" in tables()
     )
