@@ -249,6 +249,12 @@ def test_accessor_methods_are_thin(node):
     )
 
 
+@pytest.mark.parametrize("accessor", ACCESSORS[::2])
+def test_accessors_are_made_by_one_assignment(accessor):
+    made = ast.parse(inspect.cleandoc("\n" + inspect.getsource(accessor))).body[0].body[-1]
+    assert [type(statement) for statement in made.body] == [ast.Assign]
+
+
 def test_every_signature_stands_once():
     ids = [one.id.partition(".")[2] for one in METHODS_OF_ACCESSORS if not one.id.startswith("Plots.")]
     assert sorted(ids) == sorted(METHODS)
