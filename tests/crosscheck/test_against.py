@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import frame_of, paired_frames, quiet, score_frames
 
-from evalci_accessor import _crosscheck
+from evalci_accessor.methods import crosscheck as _crosscheck
 from evalci_accessor.crosscheck import rows as _fit_rows
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.stats.pairs import difference
