@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evalci_accessor.crosscheck.scores import Scores, not_nested
+from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.stats import special
 
 ESTIMATORS = (
@@ -173,7 +173,10 @@ def _ols_cr2_by_parts(scores: Scores, confidence_level: float) -> Fit:
     parts = scores.parts()
     fits = {some: _ols_cr2(part, confidence_level) for some, part in parts.items()}
     variance = sum(-((-1) ** len(some)) * fit.std_error**2 for some, fit in fits.items())
-    estimate, df = fits[0,].estimate, min(fits[place,].df for place in not_nested(parts))
+    estimate, df = (
+        fits[0,].estimate,
+        min(fits[place,].df for place in not_nested(joint_codes(list(scores.clusterings.T)))),
+    )
     if variance < 0:
         return Fit(estimate=estimate, negative=variance)
     return with_t(estimate, float(np.sqrt(variance)), df, confidence_level)

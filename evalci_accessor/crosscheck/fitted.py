@@ -3,427 +3,586 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.crosscheck import rows as fit_rows
+from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.exceptions import MethodError, examples
-from evalci_accessor.stats import special
-from evalci_accessor.stats.validate import FloatArray
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
+# Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
+KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "Poisson", "MixedLM")
+# Weights that their rows were given: those that a fit finds by itself, and leaves on the model, are none.
+_WEIGHTS = {
+    "OLS": ["weights"],
+    "WLS": ["weights"],
+    "GEE": ["weights"],
+    "GLM": ["freq_weights", "var_weights"],
+}
 _CLUSTERED = ("cluster", "cluster-crv3", "cluster-jk")
-_LEVEL = re.compile(
-    r"(.*)\[[TS]\.(.*)\]", re.DOTALL
-)  # of treatment and sum codes, as patsy and formulaic name them
-_MINUS = re.compile(
-    r"[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*-\s*[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*(?:=\s*0\s*)?"
-)
-_SAME = 1e-9
+_LEVEL = re.compile(r"(.*)\[([TS]\.)?(.*)\]", re.DOTALL)  # as patsy and formulaic name coefficients
 _INTERCEPTS = ("Intercept", "const", "intercept", "(Intercept)")
+_SAME = 1e-9  # sums of the same numbers in another order
+_EFFECT = 1e-6  # of rounding in the solution of a design
+_MAX_COLUMNS = 300
+_LINK = "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Theirs:
-    """What is read off fitted results.
+class Influence:
+    """An estimate, and by row how much it moves it (the squared sums by cluster add up to CR0), and its weight."""
 
-    Parameters
-    ----------
-    kind : str
-        Class of the model.
-    direction : int
-        -1 where its coefficient is the second system minus the first, 1 the other way round; 0 where its name does not tell.
-    of : str
-        Name of the coefficient, or the contrast.
-    estimate, std_error : float
-        On the scale of the scores where that can be told; the error is nan where its variance is negative.
-    df : float
-        Degrees of freedom of the t quantile; nan under the normal one.
-    rest : float
-        Degrees of freedom that its rows leave to its coefficients.
-    n, n_clusters : int
-        Rows of the model that have a weight, and its clusters; as many as rows without a clustering.
-    n_rows : int
-        Its rows with those of weight 0.
-    others : list of str
-        Regressors beside the intercept and the coefficient.
-    cov_type : str
-    clustered : bool
-        Whether its variance is one of clusters.
-    small_sample : bool
-        Whether a clustered variance has its small-sample factor.
-    scaling : float
-        A further factor of the variance that was asked for.
-    n_params : int
-    groups : array or None
-        Cluster ids as they were given, of the rows that have a weight.
-    empty : float
-        Factor of the variance from clusters without a weight, which are counted there.
-    cluster : str
-        What its groups are called; empty where there are none, or statsmodels does not know.
-    rows : Influence or None
-        What its rows give by themselves; None where that cannot be told.
-    dropped : int
-        Rows that the model left out as missing.
-    weighs : str
-        Words for a model that weighs clusters in a way of its own; else empty.
-    weights : ndarray of float, or None
-        Weights of its rows; None where all are equal.
-    scale : str
-        Words where the coefficient could not be brought to the scale of the scores, or is against another level.
-    no_slope : bool
-        Whether it is a mixed model of a difference whose random effects are the same for both systems.
-    endog : ndarray
-        The response, by row of the model that has a weight.
-    other_bse : str
-        Words where the errors it shows are not those of its covariance.
-    is_level : bool
-        Whether the coefficient, beside two systems, moves with the level of all scores, as no difference of theirs does.
-    is_wide : bool
-        Whether it has too many columns to look at its rows.
-    """
-
-    kind: str
-    direction: int
-    of: str
     estimate: float
-    std_error: float
-    df: float
-    rest: float
-    n: int
-    n_clusters: int
-    n_rows: int
-    others: list[str]
-    cov_type: str
-    clustered: bool
-    small_sample: bool
-    scaling: float
-    n_params: int
-    groups: Any
-    empty: float
-    cluster: str
-    rows: fit_rows.Influence | None
-    dropped: int
-    weighs: str
-    weights: Any
-    scale: str
-    no_slope: bool
-    endog: Any
-    other_bse: str
-    is_level: bool
-    is_wide: bool
+    rows: FloatArray
+    weights: FloatArray
+
+
+def of_scores(scores: Scores) -> Influence:
+    """That of our side, from the scores alone."""
+    y, mean = scores.mean_of, scores.average(scores.mean_of)
+    weights = np.ones(len(y)) if scores.weights is None else scores.weights
+    return Influence(estimate=mean, rows=weights * (y - mean) / weights.sum(), weights=weights)
 
 
 def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> Theirs:
     """Find the intercept, or the coefficient of the difference between the two ``sides``, in fitted results."""
-    paired = sides is not None
     if not all(hasattr(results, name) for name in ("params", "model", "cov_params", "t_test")):
         hint = " Call its .fit() first." if hasattr(results, "fit") else ""
         raise MethodError(
             f"against= must be the results of a fitted statsmodels model, got {type(results).__name__}.{hint}"
         )
-    model = results.model
-    if getattr(model, "exog", None) is None and getattr(model, "endog", None) is None:
+    exog, endog = (getattr(results.model, name, None) for name in ("exog", "endog"))
+    kind = type(results.model).__name__
+    if exog is None and endog is None:
         raise MethodError(
-            f"against= is a fitted {type(model).__name__} whose data were removed, by remove_data() or save(remove_data=True), "
-            "so its rows and clusters cannot be compared. Fit the model again, or load results that were saved with their data."
+            f"against= is a fitted {kind} whose data were removed, by remove_data() or save(remove_data=True), so its rows and "
+            "clusters cannot be compared. Fit the model again, or load results that were saved with their data."
         )
-    if getattr(model, "exog", None) is None or np.ndim(results.params) != 1:
+    if exog is None or np.ndim(results.params) != 1:
         raise MethodError(
-            f"against= is a {type(model).__name__}, which has no coefficients that could be a mean or a difference."
+            f"against= is a {kind}, which has no coefficients that could be a mean or a difference."
         )
-    found = _Coefficients(results)
-    with np.errstate(
-        invalid="ignore"
-    ):  # a variance over crossed clusterings may be negative, and its root is nan
-        place, effect, error = found.named(contrast) if contrast is not None else found.likely(paired=paired)
-        estimate, std_error, scale = found.on_scale(place, effect, error, paired=paired)
-    direction, level = (0, "") if sides is None else _direction(found, place, contrast, sides)
-    rows, trials = int(np.asarray(model.endog).shape[0]), np.asarray(getattr(model, "n_trials", 1))
-    groups, n_clusters = _groups(results, rows)
-    weights = fit_rows.row_weights(model, rows, trials=False)
-    used = weights > 0 if (weights > 0).any() else np.ones(rows, dtype=bool)  # a row of weight 0 is absent
-    n = int(trials.sum()) if trials.ndim else int(used.sum())  # counts of passes and failures
-    expected = {place, found.intercept} if paired else {place}
-    cov_type, kwds = (
-        str(getattr(results, "cov_type", "nonrobust")).lower(),
-        getattr(results, "cov_kwds", None) or {},
-    )
-    flat = np.asarray(groups) if groups is not None and np.ndim(groups) == 1 else None
-    family = type(getattr(model, "family", None)).__name__
-    linear = _inverse_link(model)[0] is None and family in ("NoneType", "Gaussian")
-    kind = type(model).__name__
-    kind = "OLS" if kind == "GLS" and getattr(model, "sigma", None) is None else kind
-    combination = found.combination(place, contrast)
-    parts: dict[str, bool] = {"paired": paired, "linear": linear}
-    weighs = "" if fit_rows.cancels(model, found.design, place, flat, **parts) else _weighs(model)
-    known = kind in fit_rows.KINDS and not weighs and not scale
-    influence = fit_rows.of_model(model, found.design, combination, **parts) if known else None
-    small_sample, empty = bool(kwds.get("use_correction", True)), 1.0
-    if groups is not None and len(groups) == rows and not used.all():
-        if influence is not None and cov_type == "cluster" and small_sample:
-            every = list(groups.reshape(rows, -1).T)
-            empty = fit_rows.sandwich(influence, every, small_sample=True)
-            empty /= (
-                fit_rows.sandwich(influence.of(used), [one[used] for one in every], small_sample=True)
-                or empty
-                or 1.0
-            )
-        groups = groups[used]
-    return Theirs(
-        kind=kind,
-        direction=direction,
-        of=found.names[place] if place is not None else str(contrast),
-        estimate=estimate,
-        std_error=std_error,
-        df=_df(results),
-        rest=float(getattr(results, "df_resid", np.nan)),
-        n=n,
-        n_clusters=n_clusters,
-        n_rows=rows,
-        others=[] if place is None else [name for i, name in enumerate(found.names) if i not in expected],
-        cov_type=cov_type,
-        clustered=cov_type in (("robust", "bias_reduced") if kind == "GEE" else _CLUSTERED),
-        small_sample=small_sample,
-        scaling=float(kwds.get("scaling_factor") or 1),
-        n_params=len(found.names),
-        groups=groups,
-        empty=empty,
-        cluster=_cluster_name(results),
-        rows=None if influence is None else influence.of(used),
-        dropped=len(getattr(getattr(model, "data", None), "missing_row_idx", None) or []),
-        weighs=weighs,
-        weights=_weights(weights[used]),
-        scale=scale or level,
-        no_slope=kind == "MixedLM" and paired and place is not None and fit_rows.no_slope(model, place),
-        endog=np.asarray(model.endog)[used],
-        other_bse=_other_bse(results, found, place),
-        is_level=paired and fit_rows.level(found.design, combination),
-        is_wide=fit_rows.too_wide(found.design),
-    )
+    return Theirs(results, contrast, sides)
 
 
-def _direction(
-    found: _Coefficients, place: int | None, contrast: Any, sides: tuple[str, str]
-) -> tuple[int, str]:
-    """Which way round its difference is, by its name, and words where it is against another system than ours."""
-    if place is None:
-        both = _MINUS.fullmatch(contrast) if isinstance(contrast, str) else None
-        if both is None or {both[1], both[2]} != set(sides):
-            return 0, ""
-        return (1 if both[1] == sides[0] else -1), ""
-    levels = [_LEVEL.fullmatch(name) for name in found.names]
-    own = levels[place]
-    if own is None or own[2] not in sides:
-        return 0, ""
-    other = sides[1 - sides.index(own[2])]
-    if any(one is not None and one[1] == own[1] and one[2] == other for one in levels):
-        return (
-            0,
-            f"another estimand: {found.names[place]!r} is no difference from {other!r}, which has a coefficient of its own",
-        )
-    return (1 if own[2] == sides[0] else -1), ""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Theirs:
+    """What is read off fitted results, in the units of the scores where that can be told.
 
+    Parameters
+    ----------
+    results : fitted results of statsmodels
+    contrast : object
+        What was passed for it: None, the name of a coefficient, or what ``t_test`` takes.
+    sides : tuple of str, or None
+        The two systems of a difference.
+    sign : int
+        -1 to turn the difference.
+    """
 
-class _Coefficients:
-    """The coefficients of a fitted model, and which of them is meant."""
+    results: Any
+    contrast: Any
+    sides: tuple[str, str] | None
+    sign: int = 1
 
-    def __init__(self, results: Any) -> None:
-        model = results.model
-        self.results, self.model = results, model
-        self.names = [str(name) for name in model.exog_names]
-        k = len(self.names)
-        # Mixed models and others keep further parameters behind the coefficients.
-        self.params = np.asarray(results.params, dtype=np.float64)[:k]
+    # The model
+
+    @cached_property
+    def model(self) -> Any:
+        return self.results.model
+
+    @cached_property
+    def kind(self) -> str:
+        """Class of the model."""
+        kind = type(self.model).__name__
+        return "OLS" if kind == "GLS" and getattr(self.model, "sigma", None) is None else kind
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [str(name) for name in self.model.exog_names]
+
+    @property
+    def n_params(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def design(self) -> FloatArray:
+        return np.asarray(self.model.exog, dtype=np.float64).reshape(-1, self.n_params)
+
+    @cached_property
+    def params(self) -> FloatArray:
+        """Its coefficients; mixed models and others keep further parameters behind them."""
+        return np.asarray(self.results.params, dtype=np.float64)[: self.n_params]
+
+    @cached_property
+    def cov(self) -> FloatArray:
         try:
-            self.cov = np.asarray(results.cov_params(), dtype=np.float64)[:k, :k]
+            cov = np.asarray(self.results.cov_params(), dtype=np.float64)
         except Exception as problem:
             raise MethodError(
-                f"against= is a fitted {type(model).__name__} that has no covariance of its coefficients: its cov_params() raises "
-                f"{type(problem).__name__}: {problem}"
+                f"against= is a fitted {type(self.model).__name__} that has no covariance of its coefficients: its cov_params() "
+                f"raises {type(problem).__name__}: {problem}"
             ) from problem
-        self.design = np.asarray(model.exog, dtype=np.float64).reshape(-1, k)
-        flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
-        self.intercept = next((i for i in range(k) if flat[i] or self.names[i] in _INTERCEPTS), None)
+        return cov[: self.n_params, : self.n_params]
 
-    def named(self, contrast: Any) -> tuple[int | None, float, float]:
-        """The coefficient of that name, or what ``t_test`` makes of it."""
-        if isinstance(contrast, str) and contrast in self.names:
-            return self._at(self.names.index(contrast))
+    @cached_property
+    def intercept(self) -> int | None:
+        flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
+        return next((i for i, name in enumerate(self.names) if flat[i] or name in _INTERCEPTS), None)
+
+    @cached_property
+    def link(self) -> Any:
+        """None where the mean is the linear predictor itself."""
+        link = getattr(self.model, "link", None) or getattr(getattr(self.model, "family", None), "link", None)
+        return None if type(link).__name__.lower() == "identity" else link
+
+    @cached_property
+    def is_wide(self) -> bool:
+        """Whether it has too many columns to look at its rows."""
+        return self.n_params > _MAX_COLUMNS
+
+    # Its coefficient
+
+    @cached_property
+    def coefficient(self) -> tuple[int | None, float, float]:
+        """Place (None of what ``t_test`` makes), estimate and error, on the scale of the model."""
+        cov = self.cov
+        place = self._named if self.contrast is not None else self._likely
+        if place is not None:
+            return place, float(self.params[place]), float(np.sqrt(cov[place, place]))
+        listed = examples(map(repr, self.names), 20)
         try:
-            tested = self.results.t_test(contrast)
+            tested = self.results.t_test(self.contrast)
             effect, error = np.ravel(tested.effect), np.ravel(tested.sd)
         except Exception as problem:
             raise MethodError(
-                f"contrast={contrast!r} is none of the coefficients of the model ({self._listed()}), and its t_test does not take "
+                f"contrast={self.contrast!r} is none of the coefficients of the model ({listed}), and its t_test does not take "
                 f"it either ({type(problem).__name__}: {problem})."
             ) from problem
         if len(effect) != 1:
-            raise MethodError(f"contrast={contrast!r} holds {len(effect)} contrasts; name one.")
+            raise MethodError(f"contrast={self.contrast!r} holds {len(effect)} contrasts; name one.")
         return None, float(effect[0]), float(error[0])
 
-    def likely(self, *, paired: bool) -> tuple[int | None, float, float]:
+    @property
+    def _named(self) -> int | None:
+        known = isinstance(self.contrast, str) and self.contrast in self.names
+        return self.names.index(self.contrast) if known else None
+
+    @property
+    def _likely(self) -> int:
         """The intercept; of a comparison the other of two coefficients, or the only one."""
-        if len(self.names) == 1:
-            return self._at(0)
-        if not paired and self.intercept is not None:
-            return self._at(self.intercept)
-        if paired and self.intercept is not None and len(self.names) == 2:
-            return self._at(1 - self.intercept)
-        what = "the difference of the two systems" if paired else "the mean"
+        if self.n_params == 1:
+            return 0
+        if self.intercept is not None and (self.sides is None or self.n_params == 2):
+            return self.intercept if self.sides is None else 1 - self.intercept
+        what = "the mean" if self.sides is None else "the difference of the two systems"
         raise MethodError(
             f"Which coefficient of the model is {what} cannot be told; name it, or what its t_test takes, with contrast=. It has "
-            f"{self._listed()}."
+            f"{examples(map(repr, self.names), 20)}."
         )
 
-    def combination(self, place: int | None, contrast: Any) -> FloatArray | None:
-        """How the coefficients are added up; None where the contrast cannot be read."""
-        k = len(self.names)
-        if place is not None:
-            return np.asarray(np.arange(k) == place, dtype=np.float64)
-        if isinstance(contrast, str):
-            return _terms(contrast, self.names)
-        try:
-            numbers = np.ravel(np.asarray(contrast, dtype=np.float64))
-        except (TypeError, ValueError):
-            return None
-        return numbers if len(numbers) == k else None
+    @property
+    def place(self) -> int | None:
+        return self.coefficient[0]
 
-    def on_scale(
-        self, place: int | None, effect: float, error: float, *, paired: bool
-    ) -> tuple[float, float, str]:
+    @property
+    def of(self) -> str:
+        """Name of the coefficient, or the contrast."""
+        return str(self.contrast) if self.place is None else self.names[self.place]
+
+    @cached_property
+    def combination(self) -> FloatArray | None:
+        """How the coefficients are added up; None where the contrast cannot be read."""
+        if self.place is not None:
+            return np.asarray(np.arange(self.n_params) == self.place, dtype=np.float64)
+        from patsy import DesignInfo
+
+        try:
+            found = np.ravel(DesignInfo(self.names).linear_constraint(self.contrast).coefs)
+        except Exception:  # whatever the other tool takes, it is not read here
+            return None
+        return found if len(found) == self.n_params else None
+
+    @cached_property
+    def others(self) -> list[str]:
+        """Regressors beside the intercept and the coefficient."""
+        expected = {self.place, None if self.sides is None else self.intercept}
+        return [] if self.place is None else [name for i, name in enumerate(self.names) if i not in expected]
+
+    @cached_property
+    def levels(self) -> FloatArray:
+        """Values of the coefficient's column."""
+        return np.zeros(0) if self.place is None else np.unique(self.design[:, self.place])
+
+    @cached_property
+    def width(self) -> float:
+        """How many times its coefficient the difference is, as with codes -1 and 1, or the mean with another constant than 1."""
+        if self.sides is not None:
+            return float(np.ptp(self.levels)) if len(self.levels) == 2 else 1.0
+        return float(self.levels[0]) if len(self.levels) == 1 else 1.0
+
+    @cached_property
+    def _scaled(self) -> tuple[float, float, str]:
         """Estimate and error on the scale of the scores, or words of why they are not."""
-        mean, slope = _inverse_link(self.model)
-        if not paired and place is not None:
-            column = self.design[:, place]
-            if np.ptp(column) > 0 and self.intercept is None:
+        with np.errstate(invalid="ignore"):  # a variance over crossed clusterings may be negative
+            place, effect, error = self.coefficient
+            if self.sides is None and len(self.levels) > 1 and self.intercept is None:
                 return (
                     effect,
                     error,
-                    f"another estimand: the coefficient of {self.names[place]!r}, which is no constant",
+                    f"another estimand: the coefficient of {self.of!r}, which is no constant",
                 )
-            if np.ptp(column) == 0:  # a constant other than 1 is that many times the intercept
-                effect, error = effect * float(column[0]), error * abs(float(column[0]))
-        if mean is None or slope is None:
-            levels = np.unique(self.design[:, place]) if place is not None else np.zeros(0)
-            # Codes such as -1 and 1 make the difference twice the coefficient.
-            width = float(np.ptp(levels)) if paired and len(levels) == 2 else 1.0
-            return width * effect, width * error, ""
-        if not paired:
-            return float(mean(effect)), abs(float(slope(effect))) * error, ""
-        levels = np.unique(self.design[:, place]) if place is not None else np.zeros(0)
-        if self.intercept is None or place is None or len(self.names) != 2 or len(levels) != 2:
-            return (
-                effect,
-                error,
-                (
-                    "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
-                ),
+            if self.link is None or self.sides is None:
+                effect, error = effect * self.width, error * abs(self.width)
+            if self.link is None:
+                return effect, error, ""
+            mean, slope = self.link.inverse, self.link.inverse_deriv
+            if self.sides is None:
+                return float(mean(effect)), abs(float(slope(effect))) * error, ""
+            if self.intercept is None or place is None or self.n_params != 2 or len(self.levels) != 2:
+                return effect, error, _LINK
+            at = self.params[self.intercept] + self.params[place] * self.levels
+            slopes, gradient = slope(at), np.zeros(2)
+            gradient[self.intercept] = slopes[1] - slopes[0]
+            gradient[place] = slopes @ (self.levels * [-1.0, 1.0])
+            return float(np.diff(mean(at))[0]), float(np.sqrt(gradient @ self.cov @ gradient)), ""
+
+    @property
+    def estimate(self) -> float:
+        return self.sign * self._scaled[0]
+
+    @property
+    def std_error(self) -> float:
+        """Its error; nan where its variance is negative."""
+        return self._scaled[1]
+
+    @property
+    def scale(self) -> str:
+        """Words where the coefficient could not be brought to the scale of the scores, or is against another level."""
+        return self._scaled[2] or self._direction[1]
+
+    @property
+    def direction(self) -> int:
+        """-1 where it is the second system minus the first, 1 the other way round; 0 where its name does not tell."""
+        return self._direction[0]
+
+    @cached_property
+    def _direction(self) -> tuple[int, str]:
+        levels = [_LEVEL.fullmatch(name) for name in self.names]
+        if self.sides is None or self.combination is None:
+            return 0, ""
+        used = np.flatnonzero(self.combination).tolist()
+        if self.place is None:
+            both = [levels[k] for k in sorted(used, key=lambda k: -self.combination[k])]  # type: ignore[index]
+            named = [one[3] for one in both if one is not None]
+            known = sorted(self.combination[used]) == [-1, 1] and set(named) == set(self.sides)
+            return (0 if not known else 1 if named[0] == self.sides[0] else -1), ""
+        own = levels[self.place]
+        if own is None or not own[2] or own[3] not in self.sides:
+            return 0, ""
+        other = self.sides[1 - self.sides.index(own[3])]
+        if any(one is not None and one[2] and one[1] == own[1] and one[3] == other for one in levels):
+            return 0, (
+                f"another estimand: {self.of!r} is no difference from {other!r}, which has a coefficient of its own"
             )
-        at = self.params[self.intercept] + self.params[place] * levels
-        gradient = np.zeros(2)
-        slopes = np.asarray([float(slope(eta)) for eta in at])
-        gradient[self.intercept], gradient[place] = slopes[1] - slopes[0], slopes @ (levels * [-1.0, 1.0])
-        return float(mean(at[1])) - float(mean(at[0])), float(np.sqrt(gradient @ self.cov @ gradient)), ""
+        return (1 if own[3] == self.sides[0] else -1), ""
 
-    def _at(self, place: int) -> tuple[int, float, float]:
-        return place, float(self.params[place]), float(np.sqrt(self.cov[place, place]))
+    @cached_property
+    def is_level(self) -> bool:
+        """Whether it, beside two systems, moves with the level of all scores, as a mean does and a difference does not."""
+        if self.sides is None or self.combination is None or self.n_params < 2 or self.is_wide:
+            return False
+        of_ones = np.linalg.lstsq(self.design, np.ones(len(self.design)), rcond=None)[0]
+        return bool(np.allclose(self.design @ of_ones, 1) and abs(self.combination @ of_ones) > _EFFECT)
 
-    def _listed(self) -> str:
-        return examples(map(repr, self.names), 20)
+    @cached_property
+    def other_bse(self) -> str:
+        """Words where the errors it shows are not those of its covariance."""
+        with np.errstate(invalid="ignore"):
+            shown = np.ravel(np.asarray(getattr(self.results, "bse", []), dtype=np.float64))
+            place, _, root = self.coefficient
+        if place is None or len(shown) <= place:
+            return ""
+        if not np.isfinite([root, shown[place]]).all() or abs(shown[place] - root) <= _SAME * abs(root):
+            return ""
+        return f"its bse {shown[place]:.6g} is not the root {root:.6g} of its cov_params()"
 
+    @cached_property
+    def df(self) -> float:
+        """Degrees of freedom of the t quantile; nan under the normal one."""
+        if not getattr(self.results, "use_t", False):
+            return np.nan
+        found = getattr(self.results, "df_resid_inference", None)
+        return float(self.results.df_resid if found is None else found)
 
-def _terms(contrast: str, names: list[str]) -> FloatArray | None:
-    """Read a sum of coefficients, each of which may be multiplied by a number, up to a sign of equality."""
-    name = "|".join(re.escape(one) for one in sorted(names, key=len, reverse=True))
-    number = r"\d+(?:\.\d*)?|\.\d+"
-    term = re.compile(rf"\s*([+-])?\s*(?:({number})\s*\*\s*)?({name})\s*(?:([*/])\s*({number})\s*)?")
-    found, at = np.zeros(len(names)), 0
-    while at < len(contrast) and contrast[at] != "=":
-        one = term.match(contrast, at)
-        if one is None or one.end() == at or (at and not one[1]):
+    @property
+    def rest(self) -> float:
+        """Degrees of freedom that its rows leave to its coefficients."""
+        return float(getattr(self.results, "df_resid", np.nan))
+
+    # Its rows
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        return self._times(_WEIGHTS.get(self.kind, []))
+
+    def _times(self, names: list[str]) -> FloatArray:
+        weights = np.ones(self.n_rows)
+        for given in (getattr(self.model, name, None) for name in names):
+            if given is not None and np.ndim(given) <= 1:
+                weights = weights * np.asarray(given, dtype=np.float64)
+        return weights
+
+    @property
+    def n_rows(self) -> int:
+        """Its rows with those of weight 0."""
+        return int(np.shape(self.model.endog)[0])
+
+    @cached_property
+    def used(self) -> BoolArray:
+        """Rows that have a weight: one of weight 0 is absent."""
+        used = self._weights > 0
+        return used if used.any() else ~used
+
+    @cached_property
+    def n(self) -> int:
+        """Rows that have a weight, or its passes and failures where it holds counts of these."""
+        trials = np.asarray(getattr(self.model, "n_trials", 1))
+        return int(trials.sum()) if trials.ndim else int(self.used.sum())
+
+    @cached_property
+    def weights(self) -> Any:
+        """Weights of its rows; None where all are equal."""
+        weights = self._weights[self.used]
+        return weights if np.ptp(weights) > 0 else None
+
+    @cached_property
+    def endog(self) -> Any:
+        return np.asarray(self.model.endog)[self.used]
+
+    @property
+    def dropped(self) -> int:
+        """Rows that it left out as missing."""
+        return len(getattr(getattr(self.model, "data", None), "missing_row_idx", None) or [])
+
+    @cached_property
+    def _influence(self) -> Influence | None:
+        y = np.asarray(self.model.endog, dtype=np.float64)
+        offsets = [getattr(self.model, name, None) for name in ("offset", "exposure")]
+        if self.kind not in KINDS or self.weighs or self.scale or self.combination is None or self.is_wide:
             return None
-        size = (-1.0 if one[1] == "-" else 1.0) * float(one[2] or 1)
-        if one[4] and float(one[5]) == 0:
+        if y.ndim != 1 or not len(y) or any(one is not None and np.any(one) for one in offsets):
             return None
-        size *= 1.0 if not one[4] else float(one[5]) if one[4] == "*" else 1 / float(one[5])
-        found[names.index(one[3])] += size
-        at = one.end()
-    is_number = "=" not in contrast[at:] or re.fullmatch(rf"=\s*[+-]?(?:{number})\s*", contrast[at:])
-    return found if found.any() and is_number else None
-
-
-def _inverse_link(model: Any) -> tuple[Callable[[float], Any], Callable[[float], Any]] | tuple[None, None]:
-    """From the linear predictor to the mean, and its slope; None where they are the same."""
-    link = getattr(getattr(model, "family", None), "link", None)
-    if link is not None:
-        return (
-            (None, None) if type(link).__name__.lower() == "identity" else (link.inverse, link.inverse_deriv)
+        # With as many coefficients as different rows of the design, a link moves no fitted mean.
+        if not (self._linear and self.kind in _WEIGHTS) and (
+            self.n_params > (1 if self.sides is None else 2)
+            or len(np.unique(self.design, axis=0)) != self.n_params
+        ):
+            return None
+        weights = self._weights * self._times(["n_trials"])
+        root = np.sqrt(weights)
+        inverse = np.linalg.pinv(root[:, None] * self.design)
+        params = inverse @ (root * y)
+        width = self.sign * self.width
+        return Influence(
+            estimate=float(width * (self.combination @ params)),
+            rows=width * (self.combination @ inverse) * root * (y - self.design @ params),
+            weights=weights,
         )
-    if type(model).__name__ == "Poisson":
-        return np.exp, np.exp
-    if type(model).__name__ == "Logit":
-        return special.expit, lambda eta: special.expit(eta) * special.expit(-eta)
-    if type(model).__name__ == "Probit":
-        return special.ndtr, lambda eta: np.exp(-(eta**2) / 2) / np.sqrt(2 * np.pi)
-    return None, None
 
+    @property
+    def _linear(self) -> bool:
+        return self.link is None and type(getattr(self.model, "family", None)).__name__ in (
+            "NoneType",
+            "Gaussian",
+        )
 
-def _df(results: Any) -> float:
-    if not getattr(results, "use_t", False):
-        return np.nan
-    found = getattr(results, "df_resid_inference", None)
-    return float(results.df_resid if found is None else found)
+    @cached_property
+    def rows(self) -> Influence | None:
+        """What its rows with a weight give, as if clusters were weighed by their rows; None where that cannot be told."""
+        found, used = self._influence, self.used
+        return found and Influence(
+            estimate=found.estimate, rows=found.rows[used], weights=found.weights[used]
+        )
 
-
-def _groups(results: Any, n: int) -> tuple[Any, int]:
-    """Cluster ids of the model, and how many clusters it takes them for."""
-    groups = (getattr(results, "cov_kwds", None) or {}).get("groups")
-    if groups is None:
-        groups = getattr(results.model, "groups", None)
-    if groups is None:
-        return None, n
-    groups = np.asarray(groups)
-    if groups.ndim != 1:
-        return groups, min(len(pd.unique(pd.Series(column))) for column in groups.T)
-    return groups, int(pd.Series(groups).nunique(dropna=False))
-
-
-def _cluster_name(results: Any) -> str:
-    """Names of the groups, where a Series, the columns of a frame or a formula's string gave them."""
-    groups = (getattr(results, "cov_kwds", None) or {}).get("groups")
-    if groups is None:
-        name = getattr(results.model, "_groups_name", None)  # "Groups" where they came as an array
-        names = [] if name in (None, "Groups") else [name]
-    else:
-        names = list(groups.columns) if hasattr(groups, "columns") else [getattr(groups, "name", None)]
-    return "" if any(name is None for name in names) else " + ".join(map(str, names))
-
-
-def _weighs(model: Any) -> str:
-    name, structure = type(model).__name__, type(getattr(model, "cov_struct", None)).__name__
-    if "Mixed" in name:
-        return f"{name} weighs clusters by m/(1+(m-1)r), with r its intracluster correlation, and not by their sizes"
-    if structure not in ("NoneType", "Independence"):
+    @cached_property
+    def weighs(self) -> str:
+        """Words for a model that weighs clusters in a way of its own; else empty."""
+        structure = type(getattr(self.model, "cov_struct", None)).__name__
+        mixed = "Mixed" in self.kind
+        if (not mixed and structure in ("NoneType", "Independence")) or self._cancels(structure):
+            return ""
+        if mixed:
+            return f"{self.kind} weighs clusters by m/(1+(m-1)r), with r its intracluster correlation, and not by their sizes"
         return f"the working correlation {structure} weighs clusters otherwise than by their sizes"
-    return ""
+
+    def _cancels(self, structure: str) -> bool:
+        """Whether a working correlation, or random effects, leave the estimate as that of the rows with equal weights.
+
+        Of a mean where all clusters are equally large; of a difference where every cluster holds both systems equally often,
+        and all are equally large, or on the scale of the scores no random effect tells the systems apart.
+        """
+        groups, mixed = self._all_groups, self.kind == "MixedLM"
+        if groups is None or groups.ndim != 1 or np.ptp(self._weights * self._times(["n_trials"])) > 0:
+            return False
+        if not mixed and structure != "Exchangeable":
+            return False
+        codes = pd.factorize(groups, use_na_sentinel=False)[0]
+        equal = bool(np.ptp(np.bincount(codes)) == 0)
+        if self.n_params == 1:
+            return equal and (not mixed or self._one_intercept)
+        if self.sides is None or self.place is None:
+            return False
+        side = self.design[:, self.place] - self.design[:, self.place].mean()
+        balanced = bool(np.abs(np.bincount(codes, weights=side)).max() <= _SAME)
+        return balanced and (equal or (self._linear and (not mixed or self._no_slope(self.place))))
+
+    @property
+    def _one_intercept(self) -> bool:
+        model = self.model
+        return model.k_re == 1 and not len(model.exog_vc.names) and bool(np.ptp(model.exog_re) == 0)
+
+    def _no_slope(self, place: int) -> bool:
+        """Whether all random effects of a mixed model are the same for both systems."""
+        if self._one_intercept:
+            return bool(np.ptp(self.design[:, place]) > 0)
+        for g, design in enumerate(self.model.exog_li):
+            side = design[:, place] - design[:, place].mean()
+            parts = [self.model.exog_re_li[g]] if self.model.k_re else []
+            parts += [mats[g] for mats in self.model.exog_vc.mats]
+            if any(np.abs(np.asarray(part).T @ side).max(initial=0.0) > _SAME for part in parts):
+                return False
+        return True
+
+    @cached_property
+    def no_slope(self) -> bool:
+        """Whether it is a mixed model of a difference whose random effects are the same for both systems."""
+        known = self.kind == "MixedLM" and self.sides is not None
+        return known and self.place is not None and self._no_slope(self.place)
+
+    # Its clusters
+
+    @property
+    def _kwds(self) -> dict[str, Any]:
+        return getattr(self.results, "cov_kwds", None) or {}
+
+    @cached_property
+    def cov_type(self) -> str:
+        return str(getattr(self.results, "cov_type", "nonrobust")).lower()
+
+    @property
+    def clustered(self) -> bool:
+        """Whether its variance is one of clusters."""
+        return self.cov_type in (("robust", "bias_reduced") if self.kind == "GEE" else _CLUSTERED)
+
+    @property
+    def small_sample(self) -> bool:
+        """Whether a clustered variance has its small-sample factor."""
+        return bool(self._kwds.get("use_correction", True))
+
+    @property
+    def scaling(self) -> float:
+        """A further factor of the variance that was passed."""
+        return float(self._kwds.get("scaling_factor") or 1)
+
+    @cached_property
+    def _all_groups(self) -> Any:
+        groups = self._kwds.get("groups")
+        groups = getattr(self.model, "groups", None) if groups is None else groups
+        return None if groups is None else np.asarray(groups)
+
+    @cached_property
+    def groups(self) -> Any:
+        """Cluster ids as they were given, of the rows that have a weight; or None."""
+        groups = self._all_groups
+        return groups if groups is None or len(groups) != self.n_rows else groups[self.used]
+
+    @cached_property
+    def n_clusters(self) -> int:
+        """Clusters that it counts, of the clustering with the fewest; as many as rows without a clustering."""
+        groups = self._all_groups
+        if groups is None:
+            return self.n_rows
+        return min(int(pd.Series(one).nunique(dropna=False)) for one in groups.reshape(len(groups), -1).T)
+
+    @cached_property
+    def columns(self) -> list[Any]:
+        """Its groups, one array a clustering that lies within no other; without any each row is one."""
+        if not self.clustered or self.groups is None:
+            return [np.arange(self.n if self.rows is None else len(self.rows.rows))]
+        columns = list(self.groups.reshape(len(self.groups), -1).T)
+        return [columns[k] for k in not_nested(joint_codes(columns))]
+
+    @property
+    def cluster(self) -> str:
+        """Names of the groups, where a Series, the columns of a frame or a formula's string gave them; else empty."""
+        groups = self._kwds.get("groups")
+        if groups is None:
+            name = getattr(self.model, "_groups_name", None)  # "Groups" where they came as an array
+            return "" if name in (None, "Groups") else str(name)
+        names = list(groups.columns) if hasattr(groups, "columns") else [getattr(groups, "name", None)]
+        return "" if any(name is None for name in names) else " + ".join(map(str, names))
+
+    @cached_property
+    def empty(self) -> float:
+        """Factor of the variance from clusters without a weight, which are counted there."""
+        groups, every = self._all_groups, self._influence
+        if (
+            groups is None
+            or len(groups) != self.n_rows
+            or self.used.all()
+            or every is None
+            or self.rows is None
+        ):
+            return 1.0
+        if self.cov_type != "cluster" or not self.small_sample:
+            return 1.0
+        whole, used = (
+            sandwich(one, list(ids.reshape(len(ids), -1).T), small_sample=True)
+            for one, ids in ((every, groups), (self.rows, self.groups))
+        )
+        return whole / (used or whole or 1.0)
 
 
-def _weights(weights: FloatArray) -> Any:
-    """Weights of the rows that have some; None where all are equal."""
-    return weights if np.ptp(weights) > 0 else None
+def sandwich(rows: Influence, columns: list[Any], *, small_sample: bool) -> float:
+    """The clustered variance CR1, or CR0, over one or two clusterings, by inclusion and exclusion."""
+    total = 0.0
+    for some, codes in joint_codes(columns).items():
+        sums = np.bincount(codes, weights=rows.rows)
+        factor = len(sums) / max(len(sums) - 1, 1) if small_sample else 1.0
+        total -= (-1) ** len(some) * factor * float((sums**2).sum())
+    return total
 
 
-def _other_bse(results: Any, found: _Coefficients, place: int | None) -> str:
-    """In words, that the errors shown with the results are not those of their covariance."""
-    with np.errstate(invalid="ignore"):
-        shown = np.ravel(np.asarray(getattr(results, "bse", []), dtype=np.float64))
-    if place is None or len(shown) <= place:
-        return ""
-    root = float(np.sqrt(found.cov[place, place])) if found.cov[place, place] >= 0 else np.nan
-    if not np.isfinite([root, shown[place]]).all() or abs(shown[place] - root) <= _SAME * abs(root):
-        return ""
-    return f"its bse {shown[place]:.6g} is not the root {root:.6g} of its cov_params()"
+def same_clusters(theirs: Theirs, scores: Scores, *, shares: bool) -> bool:
+    """Whether the clusters move both estimates alike, which makes their clustered variances equal.
+
+    ``shares`` asks for equal shares of the weights too, on which CR2 and CR3 also depend.
+    """
+    rows, ours = theirs.rows, of_scores(scores)
+    if rows is None or len(theirs.columns) != scores.ways:
+        return False
+    there, here = joint_codes(theirs.columns), joint_codes(list(scores.clusterings.T))
+    pairs = [(rows.rows, ours.rows)]
+    pairs += [(rows.weights / rows.weights.sum(), ours.weights / ours.weights.sum())] if shares else []
+
+    def alike(codes: IntArray, own: IntArray) -> bool:
+        return all(_alike(np.bincount(codes, one), np.bincount(own, other)) for one, other in pairs)
+
+    return any(
+        all(alike(there[tuple(sorted(order[k] for k in some))], codes) for some, codes in here.items())
+        for order in itertools.permutations(range(scores.ways))
+    )
+
+
+def _alike(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two sets of sums are the same, up to order and rounding."""
+    if len(one) != len(other):
+        return False
+    apart = np.abs(np.sort(one) - np.sort(other)).max(initial=0.0)
+    return bool(apart <= _SAME * np.abs(other).max(initial=0.0))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalci_accessor.stats.rates.crossed import counted
 from evalci_accessor.stats.validate import FloatArray, IntArray
@@ -79,15 +81,9 @@ class Scores:
 
     def parts(self) -> dict[tuple[int, ...], Scores]:
         """The same by each clustering alone and by each of their intersections, from their places."""
-        joint: dict[tuple[int, ...], IntArray] = {}
-        for size in range(1, self.ways + 1):
-            for some in itertools.combinations(range(self.ways), size):
-                last = self.clusterings[:, some[-1]]
-                both = last if size == 1 else joint[some[:-1]] * len(last) + last
-                joint[some] = np.unique(both, return_inverse=True)[1].reshape(-1)
         return {
             some: Scores.of(self.first, self.second, codes, bounded=self.bounded, weights=self.weights)
-            for some, codes in joint.items()
+            for some, codes in joint_codes(list(self.clusterings.T)).items()
         }
 
     @property
@@ -173,6 +169,18 @@ class Scores:
         )
 
 
-def not_nested(parts: dict[tuple[int, ...], Scores]) -> list[int]:
+def joint_codes(columns: Sequence[Any]) -> dict[tuple[int, ...], IntArray]:
+    """Codes from 0 of each clustering, whatever its ids, and of each of their intersections, from their places."""
+    codes = [np.asarray(pd.factorize(one, use_na_sentinel=False, sort=False)[0]) for one in columns]
+    joint: dict[tuple[int, ...], IntArray] = {}
+    for size in range(1, len(codes) + 1):
+        for some in itertools.combinations(range(len(codes)), size):
+            last = codes[some[-1]]
+            both = last if size == 1 else joint[some[:-1]] * (last.max(initial=0) + 1) + last
+            joint[some] = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return joint
+
+
+def not_nested(joint: dict[tuple[int, ...], IntArray]) -> list[int]:
     """Places of the clusterings that do not lie within another."""
-    return counted({some: one.n_clusters for some, one in parts.items()})
+    return counted({some: int(codes.max(initial=-1)) + 1 for some, codes in joint.items()})

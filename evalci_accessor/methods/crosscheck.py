@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from evalci_accessor.crosscheck import estimators as sm
-from evalci_accessor.crosscheck.fitted import theirs_of
+from evalci_accessor.crosscheck.fitted import of_scores, theirs_of
 from evalci_accessor.crosscheck.reasons import Known, normal_words, reasons
-from evalci_accessor.crosscheck.rows import of_scores
 from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.methods.pairs import diff_by_methods
@@ -55,36 +54,19 @@ _NEGATIVE = "the variance over the crossed clusterings is negative: the largest 
 _NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df")
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Unit:
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Unit(Known):
     """One mean, or one difference: ours, and the scores that statsmodels is given.
 
     Parameters
     ----------
-    scores : Scores
-    names : list of str
-        Of the clusterings.
-    ours : dict
-        By name of ours, the five numbers by name of column.
-    negative : dict
-        By name of ours, whether the variance over crossed clusterings is negative, so that another stands in.
     method : str
         What the default was.
-    sides : tuple of str, or None
-        The two systems of a difference.
-    orders : list of tuples
-        Scores or differences, and their clusters, in orders that the rows of a fitted model may have.
     fits : dict
         What statsmodels gave so far, by estimator.
     """
 
-    scores: Scores
-    names: list[str]
-    ours: dict[str, dict[str, float]]
-    negative: dict[str, bool]
     method: str
-    sides: tuple[str, str] | None = None
-    orders: list[tuple[FloatArray, list[IntArray]]] = dataclasses.field(default_factory=list)
     fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
 
     @property
@@ -321,16 +303,7 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
         )
     if name == "against":
         theirs = theirs_of(options.against, options.contrast, sides=unit.sides)
-        known_to_us = Known(
-            scores=scores,
-            names=unit.names,
-            ours=unit.ours,
-            negative=unit.negative,
-            sides=unit.sides,
-            orders=unit.orders,
-            confidence_level=options.confidence_level,
-        )
-        beside = reasons(theirs, known_to_us, options.tolerance)
+        beside = reasons(theirs, unit, confidence_level=options.confidence_level, tolerance=options.tolerance)
         seen, counterpart, note, should = beside.theirs, beside.counterpart, beside.note, beside.should_agree
         is_left = beside.is_left
         n = {"n": seen.n, "n_clusters": seen.n_clusters, "cluster": seen.cluster}
