@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
 import re
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 
 from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.exceptions import MethodError, examples
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 # Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
 KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "Poisson", "MixedLM")
@@ -41,6 +41,10 @@ class Influence:
     rows: FloatArray
     weights: FloatArray
 
+    def of(self, used: Any) -> Influence:
+        """That of some rows, which are all that have a weight."""
+        return dataclasses.replace(self, rows=self.rows[used], weights=self.weights[used])
+
 
 def of_scores(scores: Scores) -> Influence:
     """That of our side, from the scores alone."""
@@ -49,8 +53,284 @@ def of_scores(scores: Scores) -> Influence:
     return Influence(estimate=mean, rows=weights * (y - mean) / weights.sum(), weights=weights)
 
 
-def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> Theirs:
-    """Find the intercept, or the coefficient of the difference between the two ``sides``, in fitted results."""
+class Theirs:
+    """What is read off fitted results: the mean, or the difference of the two ``sides``, in the units of the scores if possible.
+
+    Parameters
+    ----------
+    results : fitted results of statsmodels
+    contrast : object
+        What was passed for it: None, the name of a coefficient, or what ``t_test`` takes.
+    sides : tuple of str, or None
+        The two systems of a difference.
+    """
+
+    def __init__(self, results: Any, contrast: Any, sides: tuple[str, str] | None) -> None:
+        _check(results)
+        self.results, self.contrast, self.sides = results, contrast, sides
+        self.model = model = results.model
+        kind = type(model).__name__
+        self.kind = "OLS" if kind == "GLS" and getattr(model, "sigma", None) is None else kind
+        self.names = [str(name) for name in model.exog_names]
+        self.n_params = k = len(self.names)
+        self.is_wide = k > _MAX_COLUMNS  # to look at its rows
+        self.design = np.asarray(model.exog, dtype=np.float64).reshape(-1, k)
+        self.cov = _covariance(results)[:k, :k]  # mixed models and others keep further parameters behind
+        family = getattr(model, "family", None)
+        link = getattr(model, "link", None) or getattr(family, "link", None)
+        self.link = None if type(link).__name__.lower() == "identity" else link
+        self.linear = self.link is None and type(family).__name__ in ("NoneType", "Gaussian")
+
+        # Its rows; one of weight 0 is absent.
+        self.n_rows = len(self.design)
+        self._weights = self._times(_WEIGHTS.get(self.kind, []))
+        self.used = self._weights > 0 if (self._weights > 0).any() else np.ones(self.n_rows, dtype=bool)
+        trials = np.asarray(getattr(model, "n_trials", 1))  # where it holds counts of passes and failures
+        self.n = int(trials.sum()) if trials.ndim else int(self.used.sum())
+        weights = self._weights[self.used]
+        self.weights = weights if np.ptp(weights) > 0 else None
+        self.endog = np.asarray(model.endog)[self.used]
+        self.dropped = len(getattr(getattr(model, "data", None), "missing_row_idx", None) or [])
+
+        # Its coefficient.
+        flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
+        self.intercept = next((i for i in range(k) if flat[i] or self.names[i] in _INTERCEPTS), None)
+        with np.errstate(
+            invalid="ignore"
+        ):  # a variance over crossed clusterings may be negative: its root is nan
+            self.place, effect, error = self._coefficient()
+            self.of = str(contrast) if self.place is None else self.names[self.place]
+            self.levels = np.zeros(0) if self.place is None else np.unique(self.design[:, self.place])
+            # As with codes -1 and 1, or with another constant than 1.
+            levels, number = self.levels, 1 if sides is None else 2
+            self.width = float(levels[-1] - levels[0] * (number - 1)) if len(levels) == number else 1.0
+            self.estimate, self.std_error, self.scale = self._scaled(effect, error)
+            self.other_bse = self._other_bse(error)
+        self.combination = self._combination()
+        self.direction, level = self._direction()
+        self.scale = self.scale or level
+        expected = {self.place, None if sides is None else self.intercept}
+        others = [name for i, name in enumerate(self.names) if i not in expected]
+        self.others = others if self.place is not None else []
+        df = getattr(results, "df_resid_inference", None)
+        self.rest = float(getattr(results, "df_resid", np.nan))  # what its rows leave to its coefficients
+        self.df = np.nan if not getattr(results, "use_t", False) else self.rest if df is None else float(df)
+
+        # Its variance and its clusters.
+        kwds = getattr(results, "cov_kwds", None) or {}
+        self.cov_type = str(getattr(results, "cov_type", "nonrobust")).lower()
+        self.clustered = self.cov_type in (("robust", "bias_reduced") if kind == "GEE" else _CLUSTERED)
+        self.small_sample, self.scaling = (
+            bool(kwds.get("use_correction", True)),
+            kwds.get("scaling_factor") or 1,
+        )
+        named = kwds.get("groups")
+        given = getattr(model, "groups", None) if named is None else named
+        every = None if given is None else np.asarray(given)
+        self.cluster = _names(named, getattr(model, "_groups_name", None))
+        self.n_clusters = self.n_rows if every is None else min(map(number_of, _columns(every)))
+        self.groups = every if every is None or len(every) != self.n_rows else every[self.used]
+
+        # What its rows say by themselves.
+        self.no_slope = self.kind == "MixedLM" and sides is not None and self._no_slope()
+        self.weighs = self._weighs(every)
+        influence = self._influence()
+        self.rows = influence and influence.of(self.used)
+        self.is_level = self._is_level()
+        self.columns = [np.arange(self.n if self.rows is None else len(self.rows.rows))]
+        if self.clustered and self.groups is not None:
+            columns = _columns(self.groups)
+            self.columns = [columns[place] for place in not_nested(joint_codes(columns))]
+        self.empty = 1.0  # factor of the variance from clusters without a weight, which are counted there
+        known = self.cov_type == "cluster" and self.small_sample and not self.used.all() and self.rows
+        if known and influence and every is not None and len(every) == self.n_rows:
+            whole = sandwich(influence, _columns(every), small_sample=True)
+            self.empty = whole / (sandwich(known, _columns(self.groups), small_sample=True) or whole or 1.0)
+
+    def turned(self) -> Theirs:
+        """With the other sign."""
+        found = copy.copy(self)
+        found.estimate = -self.estimate
+        found.rows = self.rows and dataclasses.replace(
+            self.rows, estimate=-self.rows.estimate, rows=-self.rows.rows
+        )
+        return found
+
+    def _times(self, names: list[str]) -> FloatArray:
+        weights = np.ones(self.n_rows)
+        for given in (getattr(self.model, name, None) for name in names):
+            if given is not None and np.ndim(given) <= 1:
+                weights = weights * np.asarray(given, dtype=np.float64)
+        return weights
+
+    def _coefficient(self) -> tuple[int | None, float, float]:
+        """Place (None of what ``t_test`` makes), estimate and error, on the scale of the model."""
+        listed, place = examples(map(repr, self.names), 20), None
+        if self.contrast is None:
+            place = 0 if self.n_params == 1 else self.intercept
+            if self.sides is not None and self.n_params > 1:
+                place = None if self.intercept is None or self.n_params != 2 else 1 - self.intercept
+            if place is None:
+                what = "the mean" if self.sides is None else "the difference of the two systems"
+                raise MethodError(
+                    f"Which coefficient of the model is {what} cannot be told; name it, or what its t_test takes, with contrast=. "
+                    f"It has {listed}."
+                )
+        elif isinstance(self.contrast, str) and self.contrast in self.names:
+            place = self.names.index(self.contrast)
+        if place is not None:
+            return (
+                place,
+                float(np.asarray(self.results.params)[place]),
+                float(np.sqrt(self.cov[place, place])),
+            )
+        try:
+            tested = self.results.t_test(self.contrast)
+            effect, error = np.ravel(tested.effect), np.ravel(tested.sd)
+        except Exception as problem:
+            raise MethodError(
+                f"contrast={self.contrast!r} is none of the coefficients of the model ({listed}), and its t_test does not take "
+                f"it either ({type(problem).__name__}: {problem})."
+            ) from problem
+        if len(effect) != 1:
+            raise MethodError(f"contrast={self.contrast!r} holds {len(effect)} contrasts; name one.")
+        return None, float(effect[0]), float(error[0])
+
+    def _combination(self) -> FloatArray | None:
+        """How the coefficients are added up; None where the contrast cannot be read."""
+        if self.place is not None:
+            return np.asarray(np.arange(self.n_params) == self.place, dtype=np.float64)
+        from patsy import DesignInfo  # type: ignore[import-untyped]
+
+        try:
+            found = np.ravel(DesignInfo(self.names).linear_constraint(self.contrast).coefs)
+        except Exception:  # whatever the other tool takes, it is not read here
+            return None
+        return found if len(found) == self.n_params else None
+
+    def _scaled(self, effect: float, error: float) -> tuple[float, float, str]:
+        """Estimate and error on the scale of the scores, or words of why they are not."""
+        if self.sides is None and len(self.levels) > 1 and self.intercept is None:
+            return effect, error, f"another estimand: the coefficient of {self.of!r}, which is no constant"
+        if self.link is None or self.sides is None:
+            effect, error = effect * self.width, error * abs(self.width)
+        if self.link is None:
+            return effect, error, ""
+        mean, slope = self.link.inverse, self.link.inverse_deriv
+        if self.sides is None:
+            return float(mean(effect)), abs(float(slope(effect))) * error, ""
+        if None in (self.intercept, self.place) or self.n_params != 2 or len(self.levels) != 2:
+            return effect, error, _LINK
+        rows = np.ones((2, 2))
+        rows[:, self.place] = self.levels
+        at = rows @ np.asarray(self.results.params)[:2]
+        gradient = np.diff(slope(at)[:, None] * rows, axis=0)[0]
+        return float(np.diff(mean(at))[0]), float(np.sqrt(gradient @ self.cov @ gradient)), ""
+
+    def _direction(self) -> tuple[int, str]:
+        """-1 where it is the second system minus the first, 1 the other way round, else 0; and words of another level."""
+        if self.sides is None or self.combination is None:
+            return 0, ""
+        levels = [_LEVEL.fullmatch(name) for name in self.names]
+        if self.place is None:
+            used = sorted(np.flatnonzero(self.combination), key=self.combination.__getitem__)
+            named = [one[3] for one in (levels[k] for k in used) if one]
+            known = self.combination[used].tolist() == [-1, 1] and set(named) == set(self.sides)
+            return (0 if not known else 1 if named[1] == self.sides[0] else -1), ""
+        own = levels[self.place]
+        if not own or not own[2] or own[3] not in self.sides:
+            return 0, ""
+        other = self.sides[1 - self.sides.index(own[3])]
+        if any(one and one[2] and one[1] == own[1] and one[3] == other for one in levels):
+            words = f"{self.of!r} is no difference from {other!r}, which has a coefficient of its own"
+            return 0, f"another estimand: {words}"
+        return (1 if own[3] == self.sides[0] else -1), ""
+
+    def _is_level(self) -> bool:
+        """Whether it, beside two systems, moves with the level of all scores, as a mean does and a difference does not."""
+        if self.sides is None or self.combination is None or self.n_params < 2 or self.is_wide:
+            return False
+        of_ones = np.linalg.lstsq(self.design, np.ones(self.n_rows), rcond=None)[0]
+        return bool(np.allclose(self.design @ of_ones, 1) and abs(self.combination @ of_ones) > _EFFECT)
+
+    def _other_bse(self, root: float) -> str:
+        """Words where the errors it shows are not those of its covariance."""
+        bse = np.ravel(np.asarray(getattr(self.results, "bse", []), dtype=np.float64))
+        shown = np.nan if self.place is None or len(bse) <= self.place else bse[self.place]
+        is_other = np.isfinite([root, shown]).all() and abs(shown - root) > _SAME * abs(root)
+        return f"its bse {shown:.6g} is not the root {root:.6g} of its cov_params()" if is_other else ""
+
+    def _influence(self) -> Influence | None:
+        """What its rows give, as if clusters were weighed by their rows; None where that cannot be told."""
+        y = np.asarray(self.model.endog, dtype=np.float64)
+        offsets = [getattr(self.model, name, None) for name in ("offset", "exposure")]
+        if self.kind not in KINDS or self.weighs or self.scale or self.combination is None or self.is_wide:
+            return None
+        if y.ndim != 1 or not len(y) or any(one is not None and np.any(one) for one in offsets):
+            return None
+        # With as many coefficients as different rows of the design, a link moves no fitted mean.
+        small = self.n_params <= (1 if self.sides is None else 2)
+        if not (self.linear and self.kind in _WEIGHTS) and (
+            not small or len(np.unique(self.design, axis=0)) != self.n_params
+        ):
+            return None
+        weights = self._weights * self._times(["n_trials"])
+        root = np.sqrt(weights)
+        inverse = np.linalg.pinv(root[:, None] * self.design)
+        params, along = inverse @ (root * y), self.width * self.combination
+        moves = (along @ inverse) * root * (y - self.design @ params)
+        return Influence(estimate=float(along @ params), rows=moves, weights=weights)
+
+    def _weighs(self, groups: Any) -> str:
+        """Words for a model that weighs clusters in a way of its own, unless that leaves the estimate of equal weights.
+
+        A mean where all clusters are equally large; a difference where every cluster holds both systems equally often, and
+        all are equally large, or on the scale of the scores no random effect tells the systems apart.
+        """
+        structure = type(getattr(self.model, "cov_struct", None)).__name__
+        mixed, weights = "Mixed" in self.kind, self._weights * self._times(["n_trials"])
+        if not mixed and structure in ("NoneType", "Independence"):
+            return ""
+        if (
+            (self.kind == "MixedLM" or structure == "Exchangeable")
+            and np.ndim(groups) == 1
+            and not np.ptp(weights)
+        ):
+            codes = joint_codes([groups])[0,]
+            cancels = not np.ptp(np.bincount(codes))
+            if self.n_params == 1:
+                cancels = cancels and (not mixed or self._one_intercept())
+            elif self.sides is None or self.place is None:
+                cancels = False
+            else:
+                side = self.design[:, self.place] - self.design[:, self.place].mean()
+                cancels = cancels or (self.linear and (not mixed or self._no_slope()))
+                cancels = cancels and bool(np.abs(np.bincount(codes, weights=side)).max() <= _SAME)
+            if cancels:
+                return ""
+        if mixed:
+            return f"{self.kind} weighs clusters by m/(1+(m-1)r), with r its intracluster correlation, and not by their sizes"
+        return f"the working correlation {structure} weighs clusters otherwise than by their sizes"
+
+    def _one_intercept(self) -> bool:
+        model = self.model
+        return model.k_re == 1 and not len(model.exog_vc.names) and bool(np.ptp(model.exog_re) == 0)
+
+    def _no_slope(self) -> bool:
+        """Whether all random effects of a mixed model are the same for both systems."""
+        if self.place is None or self._one_intercept():
+            return len(self.levels) > 1
+        for g, design in enumerate(self.model.exog_li):
+            side = design[:, self.place] - design[:, self.place].mean()
+            parts = [self.model.exog_re_li[g]] if self.model.k_re else []
+            parts += [mats[g] for mats in self.model.exog_vc.mats]
+            if any(np.abs(np.asarray(part).T @ side).max(initial=0.0) > _SAME for part in parts):
+                return False
+        return True
+
+
+def _check(results: Any) -> None:
+    """Refuse what is no fitted model with coefficients and data."""
     if not all(hasattr(results, name) for name in ("params", "model", "cov_params", "t_test")):
         hint = " Call its .fit() first." if hasattr(results, "fit") else ""
         raise MethodError(
@@ -67,486 +347,33 @@ def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> 
         raise MethodError(
             f"against= is a {kind}, which has no coefficients that could be a mean or a difference."
         )
-    return Theirs(results, contrast, sides)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Theirs:
-    """What is read off fitted results, in the units of the scores where that can be told.
-
-    Parameters
-    ----------
-    results : fitted results of statsmodels
-    contrast : object
-        What was passed for it: None, the name of a coefficient, or what ``t_test`` takes.
-    sides : tuple of str, or None
-        The two systems of a difference.
-    sign : int
-        -1 to turn the difference.
-    """
-
-    results: Any
-    contrast: Any
-    sides: tuple[str, str] | None
-    sign: int = 1
-
-    # The model
-
-    @cached_property
-    def model(self) -> Any:
-        return self.results.model
-
-    @cached_property
-    def kind(self) -> str:
-        """Class of the model."""
-        kind = type(self.model).__name__
-        return "OLS" if kind == "GLS" and getattr(self.model, "sigma", None) is None else kind
-
-    @cached_property
-    def names(self) -> list[str]:
-        return [str(name) for name in self.model.exog_names]
-
-    @property
-    def n_params(self) -> int:
-        return len(self.names)
-
-    @cached_property
-    def design(self) -> FloatArray:
-        return np.asarray(self.model.exog, dtype=np.float64).reshape(-1, self.n_params)
-
-    @cached_property
-    def params(self) -> FloatArray:
-        """Its coefficients; mixed models and others keep further parameters behind them."""
-        return np.asarray(self.results.params, dtype=np.float64)[: self.n_params]
-
-    @cached_property
-    def cov(self) -> FloatArray:
-        try:
-            cov = np.asarray(self.results.cov_params(), dtype=np.float64)
-        except Exception as problem:
-            raise MethodError(
-                f"against= is a fitted {type(self.model).__name__} that has no covariance of its coefficients: its cov_params() "
-                f"raises {type(problem).__name__}: {problem}"
-            ) from problem
-        return cov[: self.n_params, : self.n_params]
-
-    @cached_property
-    def intercept(self) -> int | None:
-        flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
-        return next((i for i, name in enumerate(self.names) if flat[i] or name in _INTERCEPTS), None)
-
-    @cached_property
-    def link(self) -> Any:
-        """None where the mean is the linear predictor itself."""
-        link = getattr(self.model, "link", None) or getattr(getattr(self.model, "family", None), "link", None)
-        return None if type(link).__name__.lower() == "identity" else link
-
-    @cached_property
-    def is_wide(self) -> bool:
-        """Whether it has too many columns to look at its rows."""
-        return self.n_params > _MAX_COLUMNS
-
-    # Its coefficient
-
-    @cached_property
-    def coefficient(self) -> tuple[int | None, float, float]:
-        """Place (None of what ``t_test`` makes), estimate and error, on the scale of the model."""
-        cov = self.cov
-        place = self._named if self.contrast is not None else self._likely
-        if place is not None:
-            return place, float(self.params[place]), float(np.sqrt(cov[place, place]))
-        listed = examples(map(repr, self.names), 20)
-        try:
-            tested = self.results.t_test(self.contrast)
-            effect, error = np.ravel(tested.effect), np.ravel(tested.sd)
-        except Exception as problem:
-            raise MethodError(
-                f"contrast={self.contrast!r} is none of the coefficients of the model ({listed}), and its t_test does not take "
-                f"it either ({type(problem).__name__}: {problem})."
-            ) from problem
-        if len(effect) != 1:
-            raise MethodError(f"contrast={self.contrast!r} holds {len(effect)} contrasts; name one.")
-        return None, float(effect[0]), float(error[0])
-
-    @property
-    def _named(self) -> int | None:
-        known = isinstance(self.contrast, str) and self.contrast in self.names
-        return self.names.index(self.contrast) if known else None
-
-    @property
-    def _likely(self) -> int:
-        """The intercept; of a comparison the other of two coefficients, or the only one."""
-        if self.n_params == 1:
-            return 0
-        if self.intercept is not None and (self.sides is None or self.n_params == 2):
-            return self.intercept if self.sides is None else 1 - self.intercept
-        what = "the mean" if self.sides is None else "the difference of the two systems"
+def _covariance(results: Any) -> FloatArray:
+    try:
+        return np.asarray(results.cov_params(), dtype=np.float64)
+    except Exception as problem:
         raise MethodError(
-            f"Which coefficient of the model is {what} cannot be told; name it, or what its t_test takes, with contrast=. It has "
-            f"{examples(map(repr, self.names), 20)}."
-        )
+            f"against= is a fitted {type(results.model).__name__} that has no covariance of its coefficients: its cov_params() "
+            f"raises {type(problem).__name__}: {problem}"
+        ) from problem
 
-    @property
-    def place(self) -> int | None:
-        return self.coefficient[0]
 
-    @property
-    def of(self) -> str:
-        """Name of the coefficient, or the contrast."""
-        return str(self.contrast) if self.place is None else self.names[self.place]
+def _columns(groups: Any) -> list[Any]:
+    return list(groups.reshape(len(groups), -1).T)
 
-    @cached_property
-    def combination(self) -> FloatArray | None:
-        """How the coefficients are added up; None where the contrast cannot be read."""
-        if self.place is not None:
-            return np.asarray(np.arange(self.n_params) == self.place, dtype=np.float64)
-        from patsy import DesignInfo
 
-        try:
-            found = np.ravel(DesignInfo(self.names).linear_constraint(self.contrast).coefs)
-        except Exception:  # whatever the other tool takes, it is not read here
-            return None
-        return found if len(found) == self.n_params else None
+def number_of(column: Any) -> int:
+    """How many clusters a column of ids holds; those that are missing make one."""
+    return int(pd.Series(column).nunique(dropna=False))
 
-    @cached_property
-    def others(self) -> list[str]:
-        """Regressors beside the intercept and the coefficient."""
-        expected = {self.place, None if self.sides is None else self.intercept}
-        return [] if self.place is None else [name for i, name in enumerate(self.names) if i not in expected]
 
-    @cached_property
-    def levels(self) -> FloatArray:
-        """Values of the coefficient's column."""
-        return np.zeros(0) if self.place is None else np.unique(self.design[:, self.place])
-
-    @cached_property
-    def width(self) -> float:
-        """How many times its coefficient the difference is, as with codes -1 and 1, or the mean with another constant than 1."""
-        if self.sides is not None:
-            return float(np.ptp(self.levels)) if len(self.levels) == 2 else 1.0
-        return float(self.levels[0]) if len(self.levels) == 1 else 1.0
-
-    @cached_property
-    def _scaled(self) -> tuple[float, float, str]:
-        """Estimate and error on the scale of the scores, or words of why they are not."""
-        with np.errstate(invalid="ignore"):  # a variance over crossed clusterings may be negative
-            place, effect, error = self.coefficient
-            if self.sides is None and len(self.levels) > 1 and self.intercept is None:
-                return (
-                    effect,
-                    error,
-                    f"another estimand: the coefficient of {self.of!r}, which is no constant",
-                )
-            if self.link is None or self.sides is None:
-                effect, error = effect * self.width, error * abs(self.width)
-            if self.link is None:
-                return effect, error, ""
-            mean, slope = self.link.inverse, self.link.inverse_deriv
-            if self.sides is None:
-                return float(mean(effect)), abs(float(slope(effect))) * error, ""
-            if self.intercept is None or place is None or self.n_params != 2 or len(self.levels) != 2:
-                return effect, error, _LINK
-            at = self.params[self.intercept] + self.params[place] * self.levels
-            slopes, gradient = slope(at), np.zeros(2)
-            gradient[self.intercept] = slopes[1] - slopes[0]
-            gradient[place] = slopes @ (self.levels * [-1.0, 1.0])
-            return float(np.diff(mean(at))[0]), float(np.sqrt(gradient @ self.cov @ gradient)), ""
-
-    @property
-    def estimate(self) -> float:
-        return self.sign * self._scaled[0]
-
-    @property
-    def std_error(self) -> float:
-        """Its error; nan where its variance is negative."""
-        return self._scaled[1]
-
-    @property
-    def scale(self) -> str:
-        """Words where the coefficient could not be brought to the scale of the scores, or is against another level."""
-        return self._scaled[2] or self._direction[1]
-
-    @property
-    def direction(self) -> int:
-        """-1 where it is the second system minus the first, 1 the other way round; 0 where its name does not tell."""
-        return self._direction[0]
-
-    @cached_property
-    def _direction(self) -> tuple[int, str]:
-        levels = [_LEVEL.fullmatch(name) for name in self.names]
-        if self.sides is None or self.combination is None:
-            return 0, ""
-        used = np.flatnonzero(self.combination).tolist()
-        if self.place is None:
-            both = [levels[k] for k in sorted(used, key=lambda k: -self.combination[k])]  # type: ignore[index]
-            named = [one[3] for one in both if one is not None]
-            known = sorted(self.combination[used]) == [-1, 1] and set(named) == set(self.sides)
-            return (0 if not known else 1 if named[0] == self.sides[0] else -1), ""
-        own = levels[self.place]
-        if own is None or not own[2] or own[3] not in self.sides:
-            return 0, ""
-        other = self.sides[1 - self.sides.index(own[3])]
-        if any(one is not None and one[2] and one[1] == own[1] and one[3] == other for one in levels):
-            return 0, (
-                f"another estimand: {self.of!r} is no difference from {other!r}, which has a coefficient of its own"
-            )
-        return (1 if own[3] == self.sides[0] else -1), ""
-
-    @cached_property
-    def is_level(self) -> bool:
-        """Whether it, beside two systems, moves with the level of all scores, as a mean does and a difference does not."""
-        if self.sides is None or self.combination is None or self.n_params < 2 or self.is_wide:
-            return False
-        of_ones = np.linalg.lstsq(self.design, np.ones(len(self.design)), rcond=None)[0]
-        return bool(np.allclose(self.design @ of_ones, 1) and abs(self.combination @ of_ones) > _EFFECT)
-
-    @cached_property
-    def other_bse(self) -> str:
-        """Words where the errors it shows are not those of its covariance."""
-        with np.errstate(invalid="ignore"):
-            shown = np.ravel(np.asarray(getattr(self.results, "bse", []), dtype=np.float64))
-            place, _, root = self.coefficient
-        if place is None or len(shown) <= place:
-            return ""
-        if not np.isfinite([root, shown[place]]).all() or abs(shown[place] - root) <= _SAME * abs(root):
-            return ""
-        return f"its bse {shown[place]:.6g} is not the root {root:.6g} of its cov_params()"
-
-    @cached_property
-    def df(self) -> float:
-        """Degrees of freedom of the t quantile; nan under the normal one."""
-        if not getattr(self.results, "use_t", False):
-            return np.nan
-        found = getattr(self.results, "df_resid_inference", None)
-        return float(self.results.df_resid if found is None else found)
-
-    @property
-    def rest(self) -> float:
-        """Degrees of freedom that its rows leave to its coefficients."""
-        return float(getattr(self.results, "df_resid", np.nan))
-
-    # Its rows
-
-    @cached_property
-    def _weights(self) -> FloatArray:
-        return self._times(_WEIGHTS.get(self.kind, []))
-
-    def _times(self, names: list[str]) -> FloatArray:
-        weights = np.ones(self.n_rows)
-        for given in (getattr(self.model, name, None) for name in names):
-            if given is not None and np.ndim(given) <= 1:
-                weights = weights * np.asarray(given, dtype=np.float64)
-        return weights
-
-    @property
-    def n_rows(self) -> int:
-        """Its rows with those of weight 0."""
-        return int(np.shape(self.model.endog)[0])
-
-    @cached_property
-    def used(self) -> BoolArray:
-        """Rows that have a weight: one of weight 0 is absent."""
-        used = self._weights > 0
-        return used if used.any() else ~used
-
-    @cached_property
-    def n(self) -> int:
-        """Rows that have a weight, or its passes and failures where it holds counts of these."""
-        trials = np.asarray(getattr(self.model, "n_trials", 1))
-        return int(trials.sum()) if trials.ndim else int(self.used.sum())
-
-    @cached_property
-    def weights(self) -> Any:
-        """Weights of its rows; None where all are equal."""
-        weights = self._weights[self.used]
-        return weights if np.ptp(weights) > 0 else None
-
-    @cached_property
-    def endog(self) -> Any:
-        return np.asarray(self.model.endog)[self.used]
-
-    @property
-    def dropped(self) -> int:
-        """Rows that it left out as missing."""
-        return len(getattr(getattr(self.model, "data", None), "missing_row_idx", None) or [])
-
-    @cached_property
-    def _influence(self) -> Influence | None:
-        y = np.asarray(self.model.endog, dtype=np.float64)
-        offsets = [getattr(self.model, name, None) for name in ("offset", "exposure")]
-        if self.kind not in KINDS or self.weighs or self.scale or self.combination is None or self.is_wide:
-            return None
-        if y.ndim != 1 or not len(y) or any(one is not None and np.any(one) for one in offsets):
-            return None
-        # With as many coefficients as different rows of the design, a link moves no fitted mean.
-        if not (self._linear and self.kind in _WEIGHTS) and (
-            self.n_params > (1 if self.sides is None else 2)
-            or len(np.unique(self.design, axis=0)) != self.n_params
-        ):
-            return None
-        weights = self._weights * self._times(["n_trials"])
-        root = np.sqrt(weights)
-        inverse = np.linalg.pinv(root[:, None] * self.design)
-        params = inverse @ (root * y)
-        width = self.sign * self.width
-        return Influence(
-            estimate=float(width * (self.combination @ params)),
-            rows=width * (self.combination @ inverse) * root * (y - self.design @ params),
-            weights=weights,
-        )
-
-    @property
-    def _linear(self) -> bool:
-        return self.link is None and type(getattr(self.model, "family", None)).__name__ in (
-            "NoneType",
-            "Gaussian",
-        )
-
-    @cached_property
-    def rows(self) -> Influence | None:
-        """What its rows with a weight give, as if clusters were weighed by their rows; None where that cannot be told."""
-        found, used = self._influence, self.used
-        return found and Influence(
-            estimate=found.estimate, rows=found.rows[used], weights=found.weights[used]
-        )
-
-    @cached_property
-    def weighs(self) -> str:
-        """Words for a model that weighs clusters in a way of its own; else empty."""
-        structure = type(getattr(self.model, "cov_struct", None)).__name__
-        mixed = "Mixed" in self.kind
-        if (not mixed and structure in ("NoneType", "Independence")) or self._cancels(structure):
-            return ""
-        if mixed:
-            return f"{self.kind} weighs clusters by m/(1+(m-1)r), with r its intracluster correlation, and not by their sizes"
-        return f"the working correlation {structure} weighs clusters otherwise than by their sizes"
-
-    def _cancels(self, structure: str) -> bool:
-        """Whether a working correlation, or random effects, leave the estimate as that of the rows with equal weights.
-
-        Of a mean where all clusters are equally large; of a difference where every cluster holds both systems equally often,
-        and all are equally large, or on the scale of the scores no random effect tells the systems apart.
-        """
-        groups, mixed = self._all_groups, self.kind == "MixedLM"
-        if groups is None or groups.ndim != 1 or np.ptp(self._weights * self._times(["n_trials"])) > 0:
-            return False
-        if not mixed and structure != "Exchangeable":
-            return False
-        codes = pd.factorize(groups, use_na_sentinel=False)[0]
-        equal = bool(np.ptp(np.bincount(codes)) == 0)
-        if self.n_params == 1:
-            return equal and (not mixed or self._one_intercept)
-        if self.sides is None or self.place is None:
-            return False
-        side = self.design[:, self.place] - self.design[:, self.place].mean()
-        balanced = bool(np.abs(np.bincount(codes, weights=side)).max() <= _SAME)
-        return balanced and (equal or (self._linear and (not mixed or self._no_slope(self.place))))
-
-    @property
-    def _one_intercept(self) -> bool:
-        model = self.model
-        return model.k_re == 1 and not len(model.exog_vc.names) and bool(np.ptp(model.exog_re) == 0)
-
-    def _no_slope(self, place: int) -> bool:
-        """Whether all random effects of a mixed model are the same for both systems."""
-        if self._one_intercept:
-            return bool(np.ptp(self.design[:, place]) > 0)
-        for g, design in enumerate(self.model.exog_li):
-            side = design[:, place] - design[:, place].mean()
-            parts = [self.model.exog_re_li[g]] if self.model.k_re else []
-            parts += [mats[g] for mats in self.model.exog_vc.mats]
-            if any(np.abs(np.asarray(part).T @ side).max(initial=0.0) > _SAME for part in parts):
-                return False
-        return True
-
-    @cached_property
-    def no_slope(self) -> bool:
-        """Whether it is a mixed model of a difference whose random effects are the same for both systems."""
-        known = self.kind == "MixedLM" and self.sides is not None
-        return known and self.place is not None and self._no_slope(self.place)
-
-    # Its clusters
-
-    @property
-    def _kwds(self) -> dict[str, Any]:
-        return getattr(self.results, "cov_kwds", None) or {}
-
-    @cached_property
-    def cov_type(self) -> str:
-        return str(getattr(self.results, "cov_type", "nonrobust")).lower()
-
-    @property
-    def clustered(self) -> bool:
-        """Whether its variance is one of clusters."""
-        return self.cov_type in (("robust", "bias_reduced") if self.kind == "GEE" else _CLUSTERED)
-
-    @property
-    def small_sample(self) -> bool:
-        """Whether a clustered variance has its small-sample factor."""
-        return bool(self._kwds.get("use_correction", True))
-
-    @property
-    def scaling(self) -> float:
-        """A further factor of the variance that was passed."""
-        return float(self._kwds.get("scaling_factor") or 1)
-
-    @cached_property
-    def _all_groups(self) -> Any:
-        groups = self._kwds.get("groups")
-        groups = getattr(self.model, "groups", None) if groups is None else groups
-        return None if groups is None else np.asarray(groups)
-
-    @cached_property
-    def groups(self) -> Any:
-        """Cluster ids as they were given, of the rows that have a weight; or None."""
-        groups = self._all_groups
-        return groups if groups is None or len(groups) != self.n_rows else groups[self.used]
-
-    @cached_property
-    def n_clusters(self) -> int:
-        """Clusters that it counts, of the clustering with the fewest; as many as rows without a clustering."""
-        groups = self._all_groups
-        if groups is None:
-            return self.n_rows
-        return min(int(pd.Series(one).nunique(dropna=False)) for one in groups.reshape(len(groups), -1).T)
-
-    @cached_property
-    def columns(self) -> list[Any]:
-        """Its groups, one array a clustering that lies within no other; without any each row is one."""
-        if not self.clustered or self.groups is None:
-            return [np.arange(self.n if self.rows is None else len(self.rows.rows))]
-        columns = list(self.groups.reshape(len(self.groups), -1).T)
-        return [columns[k] for k in not_nested(joint_codes(columns))]
-
-    @property
-    def cluster(self) -> str:
-        """Names of the groups, where a Series, the columns of a frame or a formula's string gave them; else empty."""
-        groups = self._kwds.get("groups")
-        if groups is None:
-            name = getattr(self.model, "_groups_name", None)  # "Groups" where they came as an array
-            return "" if name in (None, "Groups") else str(name)
-        names = list(groups.columns) if hasattr(groups, "columns") else [getattr(groups, "name", None)]
-        return "" if any(name is None for name in names) else " + ".join(map(str, names))
-
-    @cached_property
-    def empty(self) -> float:
-        """Factor of the variance from clusters without a weight, which are counted there."""
-        groups, every = self._all_groups, self._influence
-        if (
-            groups is None
-            or len(groups) != self.n_rows
-            or self.used.all()
-            or every is None
-            or self.rows is None
-        ):
-            return 1.0
-        if self.cov_type != "cluster" or not self.small_sample:
-            return 1.0
-        whole, used = (
-            sandwich(one, list(ids.reshape(len(ids), -1).T), small_sample=True)
-            for one, ids in ((every, groups), (self.rows, self.groups))
-        )
-        return whole / (used or whole or 1.0)
+def _names(groups: Any, name: Any) -> str:
+    """Names of the groups, where a Series, the columns of a frame or a formula's string gave them; else empty."""
+    if groups is None:
+        return "" if name in (None, "Groups") else str(name)  # "Groups" where they came as an array
+    names = list(groups.columns) if hasattr(groups, "columns") else [getattr(groups, "name", None)]
+    return "" if any(name is None for name in names) else " + ".join(map(str, names))
 
 
 def sandwich(rows: Influence, columns: list[Any], *, small_sample: bool) -> float:
@@ -572,7 +399,7 @@ def same_clusters(theirs: Theirs, scores: Scores, *, shares: bool) -> bool:
     pairs += [(rows.weights / rows.weights.sum(), ours.weights / ours.weights.sum())] if shares else []
 
     def alike(codes: IntArray, own: IntArray) -> bool:
-        return all(_alike(np.bincount(codes, one), np.bincount(own, other)) for one, other in pairs)
+        return all(_alike(np.bincount(codes, a), np.bincount(own, b)) for a, b in pairs)
 
     return any(
         all(alike(there[tuple(sorted(order[k] for k in some))], codes) for some, codes in here.items())
@@ -580,7 +407,7 @@ def same_clusters(theirs: Theirs, scores: Scores, *, shares: bool) -> bool:
     )
 
 
-def _alike(one: FloatArray, other: FloatArray) -> bool:
+def _alike(one: Any, other: Any) -> bool:
     """Whether two sets of sums are the same, up to order and rounding."""
     if len(one) != len(other):
         return False

@@ -11,7 +11,15 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.crosscheck.fitted import KINDS, Influence, Theirs, of_scores, same_clusters, sandwich
+from evalci_accessor.crosscheck.fitted import (
+    KINDS,
+    Influence,
+    Theirs,
+    number_of,
+    of_scores,
+    same_clusters,
+    sandwich,
+)
 from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.exceptions import examples
 from evalci_accessor.stats import special
@@ -197,7 +205,7 @@ def reasons(theirs: Theirs, known: Known, *, confidence_level: float, tolerance:
     b = _Beside(theirs, known.without_nested(), max(tolerance, _NEAR))
     turned = "" if known.sides is None or b.is_mean else _turned(b)
     if turned:
-        theirs = dataclasses.replace(theirs, sign=-1)
+        theirs = theirs.turned()
         b = dataclasses.replace(b, theirs=theirs)
     ours = known.ours[b.counterpart]
     why = [*_estimand(b), *_variance(b)]
@@ -206,7 +214,7 @@ def reasons(theirs: Theirs, known: Known, *, confidence_level: float, tolerance:
         words, clusters = f"t({theirs.df:.4g})", theirs.n_clusters
         if theirs.df == theirs.rest:
             words += " of rows less coefficients (N-K)"
-        elif clusters > min(map(_number, theirs.columns)) and theirs.df == clusters - 1:
+        elif clusters > min(map(number_of, theirs.columns)) and theirs.df == clusters - 1:
             words += " with the clusters of weight 0"
         told.append(f"{words}, ours t({ours['df']:.4g})")
         why += [Reason(words=words, of="df")] if " " in words else []
@@ -424,10 +432,6 @@ def _ways(b: _Beside) -> str:
     return f"it is clustered {'two ways' if len(columns) > 1 else one}, and here by {here!r}"
 
 
-def _number(column: Any) -> int:
-    return int(pd.Series(column).nunique(dropna=False))
-
-
 def _sizes(column: Any) -> IntArray:
     return np.sort(pd.Series(column).value_counts(dropna=False).to_numpy())
 
@@ -440,7 +444,7 @@ def _same_sizes(column: Any, sizes: IntArray) -> bool:
 def _merged(column: Any, here: int | None) -> list[str]:
     """Rows without a cluster id, which make one cluster; ``here`` is how many clusters are known."""
     missing, how = int(pd.isna(column).sum()), "have no cluster id"
-    if here is not None and column.dtype.kind == "i" and (column == -1).any() and _number(column) > here:
+    if here is not None and column.dtype.kind == "i" and (column == -1).any() and number_of(column) > here:
         missing, how = int((column == -1).sum()), "have the code -1, which stands for a missing id"
     words = f"clusters merged by missing ids: {missing:,} rows there {how}, and statsmodels takes them as one cluster"
     return [words] if missing else []

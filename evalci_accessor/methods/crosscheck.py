@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evalci_accessor.crosscheck import estimators as sm
-from evalci_accessor.crosscheck.fitted import of_scores, theirs_of
+from evalci_accessor.crosscheck.fitted import Theirs, of_scores
 from evalci_accessor.crosscheck.reasons import Known, normal_words, reasons
 from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import MethodError, MissingClusterError
@@ -302,7 +302,7 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
             }
         )
     if name == "against":
-        theirs = theirs_of(options.against, options.contrast, sides=unit.sides)
+        theirs = Theirs(options.against, options.contrast, sides=unit.sides)
         beside = reasons(theirs, unit, confidence_level=options.confidence_level, tolerance=options.tolerance)
         seen, counterpart, note, should = beside.theirs, beside.counterpart, beside.note, beside.should_agree
         is_left = beside.is_left
