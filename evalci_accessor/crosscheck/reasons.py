@@ -5,28 +5,20 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.crosscheck.fitted import (
-    KINDS,
-    Influence,
-    Theirs,
-    number_of,
-    of_scores,
-    same_clusters,
-    sandwich,
-)
+from evalci_accessor.crosscheck.fitted import KINDS, Theirs, number_of, of_scores, same_clusters, sandwich
 from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.exceptions import examples
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 _NEAR = 1e-6
-_ROBUST = {"HC0": "cr0", "HC1": "cr1", "HC2": "cr2", "HC3": "cr3"}  # each row as a cluster of its own
+_JACKKNIFES = ("bias_reduced", "cluster-crv3", "cluster-jk")
+_ROBUST = {"hc0": "cr0", "hc1": "cr1", "hc2": "cr2", "hc3": "cr3"}  # each row as a cluster of its own
 _LEAST_SQUARES = ("OLS", "WLS")
 
 
@@ -62,22 +54,15 @@ class Known:
         return dataclasses.replace(
             self,
             names=[self.names[k] for k in kept],
-            scores=dataclasses.replace(self.scores, clusterings=self.scores.clusterings[:, kept]),
+            scores=self.scores.of(list(self.scores.clusterings.T[kept])),
             orders=[(scores, [codes[k] for k in kept]) for scores, codes in self.orders],
         )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """Why a number of theirs is not ours.
+class Reason(NamedTuple):
+    """Why numbers of theirs are not ours: all of them, the error (and its degrees of freedom), or the latter alone.
 
-    Parameters
-    ----------
-    words : str
-    of : {"all", "error", "df"}
-        Which numbers it explains: all, as of another estimand, the error and its degrees of freedom, or these alone.
-    factor : float
-        By how much exactly it multiplies the variance; nan where that is not known.
+    ``factor`` is by how much exactly it multiplies the variance; nan where that is not known.
     """
 
     words: str
@@ -85,22 +70,12 @@ class Reason:
     factor: float = np.nan
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """A fitted model beside ours.
+class Seen(NamedTuple):
+    """A fitted model with our sign, and which of ours it compares with.
 
-    Parameters
-    ----------
-    theirs : Theirs
-        With our sign.
-    counterpart : str
-        Which of ours it compares with.
-    note : str
-    should_agree : bool
-        Whether the two should agree. That follows from what was fitted, and not from what came out: where the kind of
-        variance, the rows, the clusters, the weights or the estimand are others, the words say which.
-    is_left : bool
-        Whether its numbers are neither ours nor what the reasons make of ours.
+    Whether the two should agree follows from what was fitted, and not from what came out: where the kind of variance, the
+    rows, the clusters, the weights or the estimand are others, the words say which. ``is_left`` tells whether its numbers are
+    neither ours nor what the reasons make of ours.
     """
 
     theirs: Theirs
@@ -110,87 +85,48 @@ class Seen:
     is_left: bool
 
 
-@dataclasses.dataclass(frozen=True)
 class _Beside:
-    """A fitted model, our side, and how near to each other numbers are the same."""
+    """A fitted model beside our side."""
 
-    theirs: Theirs
-    known: Known
-    near: float
+    def __init__(self, theirs: Theirs, known: Known, near: float) -> None:
+        self.theirs, self.known, self.near, self.ours = theirs, known, near, of_scores(known.scores)
+        n, paired, cr1 = len(known.scores.first), known.scores.second is not None, known.ours["cr1"]
+        kind = theirs.cov_type
+        if kind in _JACKKNIFES:
+            self.counterpart = "cr3"
+        elif theirs.clustered:
+            self.counterpart = "cr0" if kind == "robust" or not theirs.small_sample else "cr1"
+        else:  # only least squares tells the robust kinds apart, and elsewhere all are HC0
+            least = theirs.kind in _LEAST_SQUARES or kind not in _ROBUST
+            self.counterpart = _ROBUST.get(kind, "cr1") if least else "cr0"
+        df = known.ours[self.counterpart]["df"]
+        self.other_df = bool(np.isfinite([theirs.df, df]).all() and abs(theirs.df - df) > near * df)
+        # A mean beside a difference: where the rows are items, the level of all of them is the difference.
+        self.is_mean = theirs.is_level and theirs.n != n
+        self.slack = _NEAR * max(abs(cr1["estimate"]), float(np.nan_to_num(cr1["std_error"])))
+        self.close = abs(theirs.estimate - self.ours.estimate) <= self.slack
+        self.same = theirs.rows is not None and abs(theirs.rows.estimate - self.ours.estimate) <= self.slack
+        self.alike = same_clusters(theirs, known.scores, shares=self.counterpart in ("cr2", "cr3"))
+        self.rows = ""
+        if theirs.n != n and not (paired and theirs.n == 2 * n):
+            nearest = 2 * n if paired and theirs.n_params > 1 else n
+            self.rows = f"{'dropped' if theirs.n < nearest else 'other'} rows: fitted on {theirs.n:,} rows, "
+            self.rows += f"here {nearest:,}"
+            if theirs.dropped:
+                self.rows += f" (statsmodels left out {theirs.dropped:,} with something missing)"
 
-    @cached_property
-    def ours(self) -> Influence:
-        return of_scores(self.known.scores)
 
-    @cached_property
-    def counterpart(self) -> str:
-        """Which of ours its variance should be."""
-        theirs = self.theirs
-        if theirs.cov_type in ("bias_reduced", "cluster-crv3", "cluster-jk"):
-            return "cr3"
-        if theirs.clustered:
-            return "cr0" if theirs.cov_type == "robust" or not theirs.small_sample else "cr1"
-        kind = _ROBUST.get(theirs.cov_type.upper(), "cr1")
-        # Only least squares tells the robust kinds apart, and elsewhere all are HC0.
-        return kind if theirs.kind in _LEAST_SQUARES or theirs.cov_type.upper() not in _ROBUST else "cr0"
-
-    @cached_property
-    def is_mean(self) -> bool:
-        """Whether it is a mean beside a difference: where the rows are items, the level of all of them is the difference."""
-        return self.theirs.is_level and self.theirs.n != len(self.known.scores.first)
-
-    @cached_property
-    def slack(self) -> float:
-        """How near to ours an estimate is the same."""
-        cr1 = self.known.ours["cr1"]
-        return _NEAR * max(abs(cr1["estimate"]), float(np.nan_to_num(cr1["std_error"])))
-
-    def is_ours(self, estimate: float) -> bool:
-        return abs(estimate - self.ours.estimate) <= self.slack
-
-    @cached_property
-    def same(self) -> bool:
-        """Whether its rows give our estimate."""
-        return self.theirs.rows is not None and self.is_ours(self.theirs.rows.estimate)
-
-    @cached_property
-    def alike(self) -> bool:
-        """Whether its clusters are ours."""
-        return same_clusters(self.theirs, self.known.scores, shares=self.counterpart in ("cr2", "cr3"))
-
-    @cached_property
-    def other_df(self) -> bool:
-        theirs, ours = self.theirs.df, self.known.ours[self.counterpart]["df"]
-        return bool(np.isfinite([theirs, ours]).all() and abs(theirs - ours) > self.near * ours)
-
-    @cached_property
-    def other_rows(self) -> str:
-        n, theirs, paired = len(self.known.scores.first), self.theirs, self.known.scores.second is not None
-        if theirs.n == n or (paired and theirs.n == 2 * n):
-            return ""
-        nearest = 2 * n if paired and theirs.n_params > 1 else n
-        missing = (
-            f" (statsmodels left out {theirs.dropped:,} with something missing)" if theirs.dropped else ""
-        )
-        what = "dropped" if theirs.n < nearest else "other"
-        return f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{missing}"
-
-    @cached_property
-    def other_weights(self) -> str:
-        """In words, that the model weighs rows otherwise; empty where it weighs them alike, up to scale and order."""
-        ours, used = self.known.scores.weights, self.theirs.weights
-        if ours is None or used is None:
-            if ours is None and used is None:
-                return ""
-            return (
-                "weights are given here, and the model has none"
-                if used is None
-                else "the model has weights, and none are given here; pass them with weights="
-            )
-        rows = 2 if self.known.scores.second is not None and len(used) == 2 * len(ours) else 1  # of an item
-        wanted = np.sort(np.repeat(ours, rows) / ours.mean())
-        alike = len(used) == len(wanted) and np.allclose(np.sort(used / used.mean()), wanted, rtol=1e-6)
-        return "" if alike else "the model has other weights than those given here"
+def _other_weights(used: Any, scores: Scores) -> str:
+    """In words, that the model weighs rows otherwise; empty where it weighs them alike, up to scale and order."""
+    ours = scores.weights
+    if used is None:
+        return "weights are given here, and the model has none" if ours is not None else ""
+    if ours is None:
+        return "the model has weights, and none are given here; pass them with weights="
+    rows = 2 if scores.second is not None and len(used) == 2 * len(ours) else 1  # of an item
+    wanted = np.sort(np.repeat(ours, rows) / ours.mean())
+    alike = len(used) == len(wanted) and np.allclose(np.sort(used / used.mean()), wanted, rtol=1e-6)
+    return "" if alike else "the model has other weights than those given here"
 
 
 def normal_words(df: float, confidence_level: float) -> str:
@@ -206,7 +142,7 @@ def reasons(theirs: Theirs, known: Known, *, confidence_level: float, tolerance:
     turned = "" if known.sides is None or b.is_mean else _turned(b)
     if turned:
         theirs = theirs.turned()
-        b = dataclasses.replace(b, theirs=theirs)
+        b = _Beside(theirs, b.known, b.near)
     ours = known.ours[b.counterpart]
     why = [*_estimand(b), *_variance(b)]
     told = [turned, *(reason.words for reason in why)]
@@ -217,7 +153,7 @@ def reasons(theirs: Theirs, known: Known, *, confidence_level: float, tolerance:
         elif clusters > min(map(number_of, theirs.columns)) and theirs.df == clusters - 1:
             words += " with the clusters of weight 0"
         told.append(f"{words}, ours t({ours['df']:.4g})")
-        why += [Reason(words=words, of="df")] if " " in words else []
+        why += [Reason(words, "df")] if " " in words else []
     if not why and b.counterpart == "cr0":
         larger = known.ours["cr1"]["std_error"] / ours["std_error"] - 1
         told.append(
@@ -229,13 +165,7 @@ def reasons(theirs: Theirs, known: Known, *, confidence_level: float, tolerance:
     told += left
     if np.isnan(theirs.df) and np.isfinite(ours["df"]):
         told.append(normal_words(ours["df"], confidence_level))
-    return Seen(
-        theirs=theirs,
-        counterpart=b.counterpart,
-        note="; ".join(words for words in told if words),
-        should_agree=not why,
-        is_left=bool(left),
-    )
+    return Seen(theirs, b.counterpart, "; ".join(words for words in told if words), not why, bool(left))
 
 
 def _turned(b: _Beside) -> str:
@@ -285,24 +215,25 @@ def _own_error(theirs: Theirs) -> float:
 
 def _estimand(b: _Beside) -> list[Reason]:
     """Why it estimates something else, or from other rows or clusters."""
-    theirs, close, clusters = b.theirs, b.is_ours(b.theirs.estimate), list[str]()
+    theirs, clusters = b.theirs, list[str]()
+    weights = _other_weights(theirs.weights, b.known.scores)
     told = [theirs.scale, theirs.weighs and f"another estimand: {theirs.weighs}"]
     if b.is_mean:
         told.append(f"another estimand: {theirs.of!r} is a mean, or a sum of them, and not a difference")
     if theirs.kind not in KINDS:
         told.append(
             f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
-            if close
+            if b.close
             else f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
         )
     if b.same and (b.alike or b.known.scores.flat):
         pass
-    elif theirs.is_wide and close:
+    elif theirs.is_wide and b.close:
         told.append(
             f"not checked: its {theirs.n_params} columns are too many to look at its rows; its estimate is the same"
         )
     else:
-        told += [b.other_rows, b.other_weights and f"another estimand: {b.other_weights}"]
+        told += [b.rows, weights and f"another estimand: {weights}"]
         also = f"the model also holds {examples(map(repr, theirs.others))}" if theirs.others else ""
         if also and not (b.same or theirs.scale or b.is_mean):
             told.append(f"another estimand: {also}, given which its coefficient is")
@@ -320,11 +251,7 @@ def _estimand(b: _Beside) -> list[Reason]:
             clusters = [
                 "its clusters hold other rows than yours: are its cluster ids in the order of its rows?"
             ]
-    return [*(Reason(words=words, of="all") for words in told if words), *map(_error, clusters)]
-
-
-def _error(words: str) -> Reason:
-    return Reason(words=words)
+    return [*(Reason(words, "all") for words in told if words), *map(Reason, clusters)]
 
 
 def _variance(b: _Beside) -> list[Reason]:
@@ -348,15 +275,15 @@ def _variance(b: _Beside) -> list[Reason]:
             factors["(N-1)/(N-K)"] = (rows - 1) / max(rows - k, 1)
     factors |= {"scaling_factor": theirs.scaling} if theirs.scaling != 1 else {}
     factors |= {"G/(G-1) with the clusters of weight 0": theirs.empty} if theirs.empty != 1 else {}
-    found = [_error(words) for words in told]
+    found = [*map(Reason, told)]
     for name, value in factors.items():
-        found.append(Reason(words=f"its variance has a further factor {name} = {value:.6g}", factor=value))
+        found.append(Reason(f"its variance has a further factor {name} = {value:.6g}", factor=value))
     if theirs.cov_type == "cluster-jk" and np.ptp(scores.sizes) > 0:
         found.append(
-            _error("its jackknife is centred on the mean of its own estimates, and CR3 on the estimate")
+            Reason("its jackknife is centred on the mean of its own estimates, and CR3 on the estimate")
         )
     if not theirs.clustered and not theirs.scale:
-        found += [_error(words) for words in [_not_clustered(b)] if words]
+        found += [Reason(words) for words in [_not_clustered(b)] if words]
     return found
 
 
@@ -416,7 +343,7 @@ def _clusters(b: _Beside) -> list[str]:
     for column, k in zip(columns, order, strict=True):
         of = f" of {names[k]!r}" if len(here) > 1 else ""
         told += _merged(column, len(here[k])) or _others(
-            column, here[k], of, beside=beside[k], whole=not b.other_rows
+            column, here[k], of, beside=beside[k], whole=not b.rows
         )
     return told
 
