@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import itertools
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,7 @@ from evalci_accessor.stats.validate import FloatArray, IntArray
 # Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
 KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "Poisson", "MixedLM")
 # Weights that their rows were given: those that a fit finds by itself, and leaves on the model, are none.
-_WEIGHTS = {
-    "OLS": ["weights"],
-    "WLS": ["weights"],
-    "GEE": ["weights"],
-    "GLM": ["freq_weights", "var_weights"],
-}
+_WEIGHTS = dict.fromkeys(("OLS", "WLS", "GEE"), ("weights",)) | {"GLM": ("freq_weights", "var_weights")}
 _CLUSTERED = ("cluster", "cluster-crv3", "cluster-jk")
 _LEVEL = re.compile(r"(.*)\[([TS]\.)?(.*)\]", re.DOTALL)  # as patsy and formulaic name coefficients
 _INTERCEPTS = ("Intercept", "const", "intercept", "(Intercept)")
@@ -33,7 +29,7 @@ _MAX_COLUMNS = 300
 _LINK = "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Influence:
     """An estimate, and by row how much it moves it (the squared sums by cluster add up to CR0), and its weight."""
 
@@ -41,16 +37,12 @@ class Influence:
     rows: FloatArray
     weights: FloatArray
 
-    def of(self, used: Any) -> Influence:
-        """That of some rows, which are all that have a weight."""
-        return dataclasses.replace(self, rows=self.rows[used], weights=self.weights[used])
-
 
 def of_scores(scores: Scores) -> Influence:
     """That of our side, from the scores alone."""
     y, mean = scores.mean_of, scores.average(scores.mean_of)
     weights = np.ones(len(y)) if scores.weights is None else scores.weights
-    return Influence(estimate=mean, rows=weights * (y - mean) / weights.sum(), weights=weights)
+    return Influence(mean, weights * (y - mean) / weights.sum(), weights)
 
 
 class Theirs:
@@ -83,7 +75,7 @@ class Theirs:
 
         # Its rows; one of weight 0 is absent.
         self.n_rows = len(self.design)
-        self._weights = self._times(_WEIGHTS.get(self.kind, []))
+        self._weights = self._times(_WEIGHTS.get(self.kind, ()))
         self.used = self._weights > 0 if (self._weights > 0).any() else np.ones(self.n_rows, dtype=bool)
         trials = np.asarray(getattr(model, "n_trials", 1))  # where it holds counts of passes and failures
         self.n = int(trials.sum()) if trials.ndim else int(self.used.sum())
@@ -95,9 +87,7 @@ class Theirs:
         # Its coefficient.
         flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
         self.intercept = next((i for i in range(k) if flat[i] or self.names[i] in _INTERCEPTS), None)
-        with np.errstate(
-            invalid="ignore"
-        ):  # a variance over crossed clusterings may be negative: its root is nan
+        with np.errstate(invalid="ignore"):  # the variance may be negative, and its root is then nan
             self.place, effect, error = self._coefficient()
             self.of = str(contrast) if self.place is None else self.names[self.place]
             self.levels = np.zeros(0) if self.place is None else np.unique(self.design[:, self.place])
@@ -109,9 +99,8 @@ class Theirs:
         self.combination = self._combination()
         self.direction, level = self._direction()
         self.scale = self.scale or level
-        expected = {self.place, None if sides is None else self.intercept}
-        others = [name for i, name in enumerate(self.names) if i not in expected]
-        self.others = others if self.place is not None else []
+        expected = range(k) if self.place is None else {self.place, sides and self.intercept}
+        self.others = [name for i, name in enumerate(self.names) if i not in expected]
         df = getattr(results, "df_resid_inference", None)
         self.rest = float(getattr(results, "df_resid", np.nan))  # what its rows leave to its coefficients
         self.df = np.nan if not getattr(results, "use_t", False) else self.rest if df is None else float(df)
@@ -120,10 +109,8 @@ class Theirs:
         kwds = getattr(results, "cov_kwds", None) or {}
         self.cov_type = str(getattr(results, "cov_type", "nonrobust")).lower()
         self.clustered = self.cov_type in (("robust", "bias_reduced") if kind == "GEE" else _CLUSTERED)
-        self.small_sample, self.scaling = (
-            bool(kwds.get("use_correction", True)),
-            kwds.get("scaling_factor") or 1,
-        )
+        self.small_sample = bool(kwds.get("use_correction", True))
+        self.scaling = float(kwds.get("scaling_factor") or 1)
         named = kwds.get("groups")
         given = getattr(model, "groups", None) if named is None else named
         every = None if given is None else np.asarray(given)
@@ -135,7 +122,9 @@ class Theirs:
         self.no_slope = self.kind == "MixedLM" and sides is not None and self._no_slope()
         self.weighs = self._weighs(every)
         influence = self._influence()
-        self.rows = influence and influence.of(self.used)
+        self.rows, used = influence, self.used
+        if influence is not None and not used.all():
+            self.rows = Influence(influence.estimate, influence.rows[used], influence.weights[used])
         self.is_level = self._is_level()
         self.columns = [np.arange(self.n if self.rows is None else len(self.rows.rows))]
         if self.clustered and self.groups is not None:
@@ -151,12 +140,11 @@ class Theirs:
         """With the other sign."""
         found = copy.copy(self)
         found.estimate = -self.estimate
-        found.rows = self.rows and dataclasses.replace(
-            self.rows, estimate=-self.rows.estimate, rows=-self.rows.rows
-        )
+        if self.rows:
+            found.rows = Influence(-self.rows.estimate, -self.rows.rows, self.rows.weights)
         return found
 
-    def _times(self, names: list[str]) -> FloatArray:
+    def _times(self, names: Sequence[str]) -> FloatArray:
         weights = np.ones(self.n_rows)
         for given in (getattr(self.model, name, None) for name in names):
             if given is not None and np.ndim(given) <= 1:
@@ -179,22 +167,19 @@ class Theirs:
         elif isinstance(self.contrast, str) and self.contrast in self.names:
             place = self.names.index(self.contrast)
         if place is not None:
-            return (
-                place,
-                float(np.asarray(self.results.params)[place]),
-                float(np.sqrt(self.cov[place, place])),
-            )
+            effect = float(np.asarray(self.results.params)[place])
+            return place, effect, float(np.sqrt(self.cov[place, place]))
         try:
             tested = self.results.t_test(self.contrast)
-            effect, error = np.ravel(tested.effect), np.ravel(tested.sd)
+            effects, errors = np.ravel(tested.effect), np.ravel(tested.sd)
         except Exception as problem:
             raise MethodError(
                 f"contrast={self.contrast!r} is none of the coefficients of the model ({listed}), and its t_test does not take "
                 f"it either ({type(problem).__name__}: {problem})."
             ) from problem
-        if len(effect) != 1:
-            raise MethodError(f"contrast={self.contrast!r} holds {len(effect)} contrasts; name one.")
-        return None, float(effect[0]), float(error[0])
+        if len(effects) != 1:
+            raise MethodError(f"contrast={self.contrast!r} holds {len(effects)} contrasts; name one.")
+        return None, float(effects[0]), float(errors[0])
 
     def _combination(self) -> FloatArray | None:
         """How the coefficients are added up; None where the contrast cannot be read."""
@@ -268,18 +253,17 @@ class Theirs:
             return None
         if y.ndim != 1 or not len(y) or any(one is not None and np.any(one) for one in offsets):
             return None
-        # With as many coefficients as different rows of the design, a link moves no fitted mean.
-        small = self.n_params <= (1 if self.sides is None else 2)
-        if not (self.linear and self.kind in _WEIGHTS) and (
-            not small or len(np.unique(self.design, axis=0)) != self.n_params
-        ):
-            return None
+        if not (self.linear and self.kind in _WEIGHTS):
+            # With as many coefficients as different rows of the design, a link moves no fitted mean.
+            few = self.n_params <= (1 if self.sides is None else 2)
+            if not few or len(np.unique(self.design, axis=0)) != self.n_params:
+                return None
         weights = self._weights * self._times(["n_trials"])
         root = np.sqrt(weights)
         inverse = np.linalg.pinv(root[:, None] * self.design)
         params, along = inverse @ (root * y), self.width * self.combination
         moves = (along @ inverse) * root * (y - self.design @ params)
-        return Influence(estimate=float(along @ params), rows=moves, weights=weights)
+        return Influence(float(along @ params), moves, weights)
 
     def _weighs(self, groups: Any) -> str:
         """Words for a model that weighs clusters in a way of its own, unless that leaves the estimate of equal weights.
@@ -291,21 +275,16 @@ class Theirs:
         mixed, weights = "Mixed" in self.kind, self._weights * self._times(["n_trials"])
         if not mixed and structure in ("NoneType", "Independence"):
             return ""
-        if (
-            (self.kind == "MixedLM" or structure == "Exchangeable")
-            and np.ndim(groups) == 1
-            and not np.ptp(weights)
-        ):
+        known = self.kind == "MixedLM" or structure == "Exchangeable"
+        if known and np.ndim(groups) == 1 and not np.ptp(weights):
             codes = joint_codes([groups])[0,]
-            cancels = not np.ptp(np.bincount(codes))
+            even, cancels = not np.ptp(np.bincount(codes)), False
             if self.n_params == 1:
-                cancels = cancels and (not mixed or self._one_intercept())
-            elif self.sides is None or self.place is None:
-                cancels = False
-            else:
+                cancels = even and (not mixed or self._one_intercept())
+            elif self.sides is not None and self.place is not None:
                 side = self.design[:, self.place] - self.design[:, self.place].mean()
-                cancels = cancels or (self.linear and (not mixed or self._no_slope()))
-                cancels = cancels and bool(np.abs(np.bincount(codes, weights=side)).max() <= _SAME)
+                balanced = bool(np.abs(np.bincount(codes, weights=side)).max() <= _SAME)
+                cancels = balanced and (even or (self.linear and (not mixed or self._no_slope())))
             if cancels:
                 return ""
         if mixed:
@@ -399,7 +378,8 @@ def same_clusters(theirs: Theirs, scores: Scores, *, shares: bool) -> bool:
     pairs += [(rows.weights / rows.weights.sum(), ours.weights / ours.weights.sum())] if shares else []
 
     def alike(codes: IntArray, own: IntArray) -> bool:
-        return all(_alike(np.bincount(codes, a), np.bincount(own, b)) for a, b in pairs)
+        sums = [(np.sort(np.bincount(codes, a)), np.sort(np.bincount(own, b))) for a, b in pairs]
+        return all(len(a) == len(b) and _near(a, b) for a, b in sums)
 
     return any(
         all(alike(there[tuple(sorted(order[k] for k in some))], codes) for some, codes in here.items())
@@ -407,9 +387,5 @@ def same_clusters(theirs: Theirs, scores: Scores, *, shares: bool) -> bool:
     )
 
 
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two sets of sums are the same, up to order and rounding."""
-    if len(one) != len(other):
-        return False
-    apart = np.abs(np.sort(one) - np.sort(other)).max(initial=0.0)
-    return bool(apart <= _SAME * np.abs(other).max(initial=0.0))
+def _near(one: Any, other: Any) -> bool:
+    return bool((abs(one - other) <= _SAME * abs(other).max(initial=0.0)).all())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +19,13 @@ from evalci_accessor.stats.validate import FloatArray, IntArray
 _NEAR = 1e-6
 _JACKKNIFES = ("bias_reduced", "cluster-crv3", "cluster-jk")
 _ROBUST = {"hc0": "cr0", "hc1": "cr1", "hc2": "cr2", "hc3": "cr3"}  # each row as a cluster of its own
+_ORDER = "are its cluster ids in the order of its rows?"
+_COARSER = "a coarser clustering, or ids merged, rounded or cut off"
+FLAT = "no variance: all clusters have the same mean, and an interval without width is no certainty"
+_NO_SLOPE = (
+    "the random intercept cancels in a difference, so its error takes the rows of a cluster as independent; it needs a random "
+    "slope of the system"
+)
 _LEAST_SQUARES = ("OLS", "WLS")
 
 
@@ -155,10 +162,8 @@ def reasons(theirs: Theirs, known: Known, *, confidence_level: float, tolerance:
         told.append(f"{words}, ours t({ours['df']:.4g})")
         why += [Reason(words, "df")] if " " in words else []
     if not why and b.counterpart == "cr0":
-        larger = known.ours["cr1"]["std_error"] / ours["std_error"] - 1
-        told.append(
-            f"CR0 against CR1: it lacks the factor G/(G-1), with which the error is {100 * larger:.2g}% larger"
-        )
+        larger = f"{100 * (known.ours['cr1']['std_error'] / ours['std_error'] - 1):.2g}% larger"
+        told.append(f"CR0 against CR1: it lacks the factor G/(G-1), with which the error is {larger}")
     elif not why and b.counterpart != "cr1":
         told.append(f"its error is that of {b.counterpart.upper()}")
     left = [words for words in (*(_left(b, why) if why else []), theirs.other_bse) if words]
@@ -221,17 +226,16 @@ def _estimand(b: _Beside) -> list[Reason]:
     if b.is_mean:
         told.append(f"another estimand: {theirs.of!r} is a mean, or a sum of them, and not a difference")
     if theirs.kind not in KINDS:
-        told.append(
-            f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
-            if b.close
-            else f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
+        other = (
+            f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
         )
+        alike = f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
+        told.append(alike if b.close else other)
     if b.same and (b.alike or b.known.scores.flat):
         pass
     elif theirs.is_wide and b.close:
-        told.append(
-            f"not checked: its {theirs.n_params} columns are too many to look at its rows; its estimate is the same"
-        )
+        columns = f"its {theirs.n_params} columns are too many to look at its rows"
+        told.append(f"not checked: {columns}; its estimate is the same")
     else:
         told += [b.rows, weights and f"another estimand: {weights}"]
         also = f"the model also holds {examples(map(repr, theirs.others))}" if theirs.others else ""
@@ -248,9 +252,7 @@ def _estimand(b: _Beside) -> list[Reason]:
         elif also:
             clusters = [f"{also}, so that its residuals and its error are others"]
         elif theirs.clustered:
-            clusters = [
-                "its clusters hold other rows than yours: are its cluster ids in the order of its rows?"
-            ]
+            clusters = [f"its clusters hold other rows than yours: {_ORDER}"]
     return [*(Reason(words, "all") for words in told if words), *map(Reason, clusters)]
 
 
@@ -262,9 +264,7 @@ def _variance(b: _Beside) -> list[Reason]:
         negative = "its variance, a sum with minus signs, is negative, so that it has no error"
         told.append(negative if crossed else "it has no error")
     if scores.flat:
-        told.append(
-            "no variance: all clusters have the same mean, and an interval without width is no certainty"
-        )
+        told.append(FLAT)
     elif b.known.negative[b.counterpart]:
         told.append("ours over the crossed clusterings is negative, and the largest of their own stands in")
     rows, k, n_clusters, factors = theirs.n_rows, theirs.n_params, theirs.n_clusters, {}
@@ -279,22 +279,18 @@ def _variance(b: _Beside) -> list[Reason]:
     for name, value in factors.items():
         found.append(Reason(f"its variance has a further factor {name} = {value:.6g}", factor=value))
     if theirs.cov_type == "cluster-jk" and np.ptp(scores.sizes) > 0:
-        found.append(
-            Reason("its jackknife is centred on the mean of its own estimates, and CR3 on the estimate")
-        )
+        words = "its jackknife is centred on the mean of its own estimates, and CR3 on the estimate"
+        found.append(Reason(words))
     if not theirs.clustered and not theirs.scale:
-        found += [Reason(words) for words in [_not_clustered(b)] if words]
-    return found
+        found.append(Reason(_not_clustered(b)))
+    return [reason for reason in found if reason.words]
 
 
 def _not_clustered(b: _Beside) -> str:
     """Why the error of a model without clusters is another; empty where its rows are our clusters."""
     theirs, scores = b.theirs, b.known.scores
     if theirs.no_slope:
-        return (
-            "the random intercept cancels in a difference, so its error takes the rows of a cluster as independent; it needs a "
-            "random slope of the system"
-        )
+        return _NO_SLOPE
     if theirs.kind == "MixedLM":
         return "its error is that of the mixed model, and not clustered"
     plain = theirs.cov_type == "nonrobust" and theirs.kind == "OLS"
@@ -306,11 +302,8 @@ def _not_clustered(b: _Beside) -> str:
     share = b.ours.weights / b.ours.weights.sum()
     factor = (theirs.n - 1) / max(theirs.n - theirs.n_params, 1)
     independent = "it takes the items as independent"
-    suspects = {independent: [scores.mean_of]}
-    if scores.second is not None:
-        apart = f"{independent}, and the two systems as measured on different ones"
-        suspects[apart] = [scores.first, scores.second]
-    for words, sides in suspects.items():
+    apart = f"{independent}, and the two systems as measured on different ones"
+    for words, sides in ((independent, [scores.mean_of]), (apart, scores.sides)):
         left = np.sum([(side - scores.average(side)) ** 2 for side in sides], axis=0)
         # Heteroskedastic, with each residual as if its item were left out, and of one variance.
         one = (share * left).sum() / (len(left) - 1)
@@ -333,18 +326,15 @@ def _clusters(b: _Beside) -> list[str]:
     if endog.ndim == 1 and len(columns[0]) == len(endog):
         orders = (codes for scores, codes in b.known.orders if np.array_equal(scores, endog))
         beside = list(next(orders, beside))
-    order = min(
-        itertools.permutations(range(len(here))),
-        key=lambda places: sum(
-            not _same_sizes(column, here[k]) for column, k in zip(columns, places, strict=True)
-        ),
-    )
+
+    def unlike(order: Iterable[int]) -> int:
+        return sum(not _same_sizes(columns[d], here[k]) for d, k in enumerate(order))
+
     told = []
-    for column, k in zip(columns, order, strict=True):
+    for d, k in enumerate(min(itertools.permutations(range(len(here))), key=unlike)):
         of = f" of {names[k]!r}" if len(here) > 1 else ""
-        told += _merged(column, len(here[k])) or _others(
-            column, here[k], of, beside=beside[k], whole=not b.rows
-        )
+        others = _others(columns[d], here[k], of, beside=beside[k], whole=not b.rows)
+        told += _merged(columns[d], len(here[k])) or others
     return told
 
 
@@ -353,8 +343,7 @@ def _ways(b: _Beside) -> str:
     names, here, columns = b.known.names, " + ".join(b.known.names), b.theirs.columns
     if len(names) == 1:
         return f"it is clustered two ways, and {here!r} alone is named here; name both in a list, as cluster=[{here!r}, ...]"
-    margins = zip(names, b.known.scores.margins, strict=True)
-    alike = [name for name, sizes in margins if _same_sizes(columns[0], sizes)]
+    alike = [name for k, name in enumerate(names) if _same_sizes(columns[0], b.known.scores.margins[k])]
     one = f"by {alike[0]!r} alone" if len(alike) == 1 else "one way"
     return f"it is clustered {'two ways' if len(columns) > 1 else one}, and here by {here!r}"
 
@@ -389,17 +378,17 @@ def _others(column: Any, sizes: IntArray, of: str, *, beside: IntArray | None, w
         if both == there == here:
             return []
         if both == here:
-            crossing = "a coarser clustering, or ids merged, rounded or cut off"
+            crossing = _COARSER
         elif both == there:
             crossing = "a finer clustering"
         elif same:
-            crossing = "are its cluster ids in the order of its rows?"
+            crossing = _ORDER
         return [f"{what} ({crossing})"]
     if same or (there == here and not whole):  # that sizes differ among other rows is no wonder
         return []
     ours = sizes * max(1, round(theirs.sum() / sizes.sum()))
     if there < here and _could_be_unions(theirs, ours):
-        crossing = "perhaps a coarser clustering, or ids merged, rounded or cut off"
+        crossing = f"perhaps {_COARSER}"
     if there > here and _could_be_unions(ours, theirs):
         crossing = "perhaps a finer clustering"
     return [f"{what} ({crossing})" if whole else what]

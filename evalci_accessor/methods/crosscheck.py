@@ -11,7 +11,7 @@ import numpy as np
 
 from evalci_accessor.crosscheck import estimators as sm
 from evalci_accessor.crosscheck.fitted import Theirs, of_scores
-from evalci_accessor.crosscheck.reasons import Known, normal_words, reasons
+from evalci_accessor.crosscheck.reasons import FLAT, Known, normal_words, reasons
 from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.methods.pairs import diff_by_methods
@@ -80,11 +80,6 @@ class Unit(Known):
 
     method: str
     fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
-
-    @property
-    def even(self) -> bool:
-        """Whether all clusters are equally large."""
-        return bool(len(self.scores.first)) and len(np.unique(self.scores.sizes)) == 1
 
     def fit(self, estimator: str, confidence_level: float) -> sm.Fit:
         """By statsmodels, once."""
@@ -287,9 +282,7 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
         fitted = sm.with_t(*numbers, theirs.df, level) if known else sm.normal(*numbers, level)
     else:
         fitted, counterpart = unit.fit(name, level), COUNTERPART[name]
-        should, note = _expected(unit, name, fitted, level)
-        stacked = name == "glm_binomial_cluster" and scores.second is not None
-        is_left = stacked and not unit.negative[counterpart] and not _explained(unit, fitted, tolerance)
+        should, note, is_left = _expected(unit, name, fitted, options)
     compared = compare(fitted, unit.ours[counterpart], tolerance)
     agrees = compared["agrees"] and not is_left
     status = SKIPPED if fitted.problem or scores.flat else _status(agrees, should or is_left)
@@ -336,27 +329,18 @@ def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
     made = with_error or unit.scores.ways > 2  # statsmodels itself takes two clusterings
     beside, ours = "ols_cr2" if made else "ols_cluster_t", unit.ours["default"]
     note, theirs = f"method={unit.method!r}", unit.fit(beside, options.confidence_level)
-    compared = compare(theirs, ours, options.tolerance)
-    shift, relative, agrees = (
-        compared[name] for name in ("estimate_difference", "relative_difference", "agrees")
-    )
+    compared = compare(theirs, ours, options.tolerance) | ours
     if not with_error:
-        relative = np.nan
+        shift = compared["estimate_difference"]
         agrees = _near(shift, unit.ours["cr1"] | {"estimate": ours["estimate"]}, options.tolerance)
+        compared |= {"relative_difference": np.nan, "agrees": agrees}
         if unit.negative["default"] and not unit.scores.flat:
             note += f"; {_NEGATIVE}, so only the estimate is compared"
         elif not unit.method.startswith("cr"):
             note += ", which statsmodels lacks"
         note += f": its estimate {'equals' if agrees else 'is not'} that of {beside}{_beside_cr1(unit)}"
-    return {
-        "compared_with": beside,
-        "should_agree": True,
-        "estimate_difference": shift,
-        "relative_difference": relative,
-        "agrees": agrees,
-        "note": note,
-        "status": ALONE if agrees and not with_error else _status(agrees, True),
-    }
+    status = ALONE if compared["agrees"] and not with_error else _status(compared["agrees"], True)
+    return compared | {"compared_with": beside, "should_agree": True, "note": note, "status": status}
 
 
 def _beside_cr1(unit: Unit) -> str:
@@ -365,8 +349,7 @@ def _beside_cr1(unit: Unit) -> str:
     ratio = error / cr1 if cr1 > 0 else np.nan
     if scores.flat or unit.negative["cr1"] or not abs(np.log(ratio)) > np.log(_MUCH):
         return ""
-    effective = scores.effective_clusters
-    why = ""
+    effective, why = scores.effective_clusters, ""
     if ratio > 1 and effective < _FEW_EFFECTIVE:
         why = f": few effective clusters ({effective:.3g})"
     elif ratio > 1 and effective < _UNEQUAL * scores.n_clusters:
@@ -404,67 +387,47 @@ def differ(estimate: float, std_error: float, ours: dict[str, float]) -> tuple[f
     return estimate - ours["estimate"], 0.0 if abs(relative) < _ROUNDING else relative
 
 
-def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) -> tuple[bool, str]:
-    """Whether it should agree with its counterpart, and what else there is to say."""
-    scores, ours = unit.scores, unit.ours["cr1"]
+def _expected(unit: Unit, name: str, fitted: sm.Fit, options: CrosscheckOptions) -> tuple[bool, str, bool]:
+    """Whether it should agree with its counterpart, what else there is to say, and whether more than that is apart."""
+    scores, ours, is_left = unit.scores, unit.ours["cr1"], False
     if fitted.problem:
-        return False, fitted.problem
+        return False, fitted.problem, False
     if scores.flat:
-        return (
-            False,
-            "no variance: all clusters have the same mean, and an interval without width is no certainty",
-        )
+        return False, FLAT, False
     if unit.negative[COUNTERPART[name]]:
         what = f"is negative ({fitted.negative:.3g})" if fitted.negative < 0 else "is nothing but rounding"
-        words = (
-            f"its variance over the crossed clusterings {what}; for ours the largest of their own stands in"
-        )
-        return False, words
+        words = f"its variance over the crossed clusterings {what}"
+        return False, f"{words}; for ours the largest of their own stands in", False
     paired = scores.second is not None
     notes, should = [_NOTES[name]] if name in _NOTES else [], True
     if name == "glm_binomial_cluster" and paired:
-        should = False
-        factor = _rest(unit)
-        rest = fitted.std_error / np.sqrt(factor) / ours["std_error"] - 1
+        factor = (2 * len(scores.first) - 1) / (2 * len(scores.first) - 2)
+        without = dataclasses.replace(fitted, std_error=fitted.std_error / float(np.sqrt(factor)))
+        rest = compare(without, ours, max(options.tolerance, _LEAST))
+        should, is_left = False, not rest["agrees"]
         notes.append(
             f"its variance has a further factor (N-1)/(N-K) = {factor:.6g}, without which the relative difference is "
-            f"{0.0 if abs(rest) < _ROUNDING else rest:.1g}"
+            f"{rest['relative_difference']:.1g}"
         )
     if name == "gee_exchangeable":
         should, text = _exchangeable(unit, fitted)
         notes.append(text)
     if np.isnan(fitted.df):
-        notes.append(normal_words(ours["df"], confidence_level))
+        notes.append(normal_words(ours["df"], options.confidence_level))
     if scores.bounded and (fitted.low < (-1.0 if paired else 0.0) or fitted.high > 1):
         notes.append("its limits leave the scale; ours are cut at its ends")
-    return should, "; ".join(notes)
-
-
-def _rest(unit: Unit) -> float:
-    """The factor (N-1)/(N-K) of a model with two rows an item and two coefficients."""
-    rows = 2 * len(unit.scores.first)
-    return (rows - 1) / (rows - 2)
-
-
-def _explained(unit: Unit, fitted: sm.Fit, tolerance: float) -> bool:
-    """Whether a model of two rows an item is ours but for that factor."""
-    without = dataclasses.replace(fitted, std_error=fitted.std_error / float(np.sqrt(_rest(unit))))
-    return bool(compare(without, unit.ours["cr1"], max(tolerance, _LEAST))["agrees"])
+    return should, "; ".join(notes), is_left
 
 
 def _exchangeable(unit: Unit, fitted: sm.Fit) -> tuple[bool, str]:
     scores = unit.scores
-    largest = float(scores.sizes.max()) * (1 if scores.second is None else 2)
+    largest, odd = float(scores.sizes.max()) * len(scores.sides), ""
     impossible = 1 + (largest - 1) * fitted.correlation <= 0 or fitted.correlation >= 1
-    odd = (
-        f"; a correlation of {fitted.correlation:.3g} cannot be in a cluster of {largest:.0f}"
-        if impossible
-        else ""
-    )
+    if impossible:
+        odd = f"; a correlation of {fitted.correlation:.3g} cannot be in a cluster of {largest:.0f}"
     if scores.second is not None:
         return not impossible, "the working correlation cancels, since every cluster holds both systems" + odd
-    if unit.even:
+    if np.ptp(scores.sizes) == 0:
         return not impossible, "clusters of one size weigh the same, so this is CR0 too" + odd
-    return False, (
-        f"weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean" + odd
-    )
+    words = f"weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean"
+    return False, words + odd
