@@ -262,6 +262,8 @@ class Theirs:
         root = np.sqrt(weights)
         inverse = np.linalg.pinv(root[:, None] * self.design)
         params, along = inverse @ (root * y), self.width * self.combination
+        if self.place is None and self.n_params == 1 and np.ptp(self.design) == 0:
+            along = self.design[0]  # of a constant alone the rows say its mean, whatever is made of it
         moves = (along @ inverse) * root * (y - self.design @ params)
         return Influence(float(along @ params), moves, weights)
 
