@@ -148,13 +148,10 @@ def _ols_cr2_by_parts(scores: Scores, confidence_level: float) -> Fit:
     parts = scores.parts()
     fits = {some: _ols_cr2(part, confidence_level) for some, part in parts.items()}
     variance = sum(-((-1) ** len(some)) * fit.std_error**2 for some, fit in fits.items())
-    estimate, df = (
-        fits[0,].estimate,
-        min(fits[place,].df for place in not_nested(joint_codes(list(scores.clusterings.T)))),
-    )
+    estimate, kept = fits[0,].estimate, not_nested(joint_codes(list(scores.clusterings.T)))
     if variance < 0:
         return Fit(estimate=estimate, negative=variance)
-    return with_t(estimate, float(np.sqrt(variance)), df, confidence_level)
+    return with_t(estimate, float(np.sqrt(variance)), min(fits[k,].df for k in kept), confidence_level)
 
 
 def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
@@ -220,12 +217,7 @@ def with_t(estimate: float, std_error: float, df: float, confidence_level: float
 
 
 def gee(
-    scores: Scores,
-    confidence_level: float,
-    *,
-    exchangeable: bool,
-    cov_type: str,
-    ddof_scale: int | None = None,
+    scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type: str, ddof_scale: Any = None
 ) -> Fit:
     """GEE of the logit of a rate, or on the scale of the scores; a system indicator for a difference.
 
@@ -239,14 +231,11 @@ def gee(
     binomial = scores.bounded and scores.second is None
     # Convergence is judged by the size of the score function, so large scores are brought down by a power of two.
     unit = 1.0 if scores.bounded else float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1])))
-    model = GEE(
-        y / unit,
-        design,
-        groups=codes,
-        family=Binomial() if binomial else Gaussian(),
-        cov_struct=Exchangeable() if exchangeable else Independence(),
-        weights=weights,
+    family, structure = (
+        (Binomial if binomial else Gaussian)(),
+        (Exchangeable if exchangeable else Independence)(),
     )
+    model = GEE(y / unit, design, groups=codes, family=family, cov_struct=structure, weights=weights)
     # The score function is a sum over all rows: near an end it is small everywhere, and it is never free of rounding.
     n, rounding = len(scores.first), float(np.finfo(np.float64).eps)
     ctol = max(_CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * rounding * n)

@@ -79,8 +79,7 @@ class Theirs:
         self.used = self._weights > 0 if (self._weights > 0).any() else np.ones(self.n_rows, dtype=bool)
         trials = np.asarray(getattr(model, "n_trials", 1))  # where it holds counts of passes and failures
         self.n = int(trials.sum()) if trials.ndim else int(self.used.sum())
-        weights = self._weights[self.used]
-        self.weights = weights if np.ptp(weights) > 0 else None
+        self.weights = self._weights[self.used] if np.ptp(self._weights[self.used]) > 0 else None
         self.endog = np.asarray(model.endog)[self.used]
         self.dropped = len(getattr(getattr(model, "data", None), "missing_row_idx", None) or [])
 

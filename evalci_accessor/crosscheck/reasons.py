@@ -117,10 +117,11 @@ class _Beside:
         self.rows = ""
         if theirs.n != n and not (paired and theirs.n == 2 * n):
             nearest = 2 * n if paired and theirs.n_params > 1 else n
-            self.rows = f"{'dropped' if theirs.n < nearest else 'other'} rows: fitted on {theirs.n:,} rows, "
-            self.rows += f"here {nearest:,}"
-            if theirs.dropped:
-                self.rows += f" (statsmodels left out {theirs.dropped:,} with something missing)"
+            what = "dropped" if theirs.n < nearest else "other"
+            more = (
+                f" (statsmodels left out {theirs.dropped:,} with something missing)" if theirs.dropped else ""
+            )
+            self.rows = f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{more}"
 
 
 def _other_weights(used: Any, scores: Scores) -> str:
