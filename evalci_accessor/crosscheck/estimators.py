@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from evalci_accessor.crosscheck.scores import Scores, not_nested
+from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.stats import special
 
 ESTIMATORS = (
@@ -21,6 +22,10 @@ MAX_ROWS, MAX_CLUSTERS, MAX_CUBES = 1_000_000, 100_000, 1e11
 NEAREST_END = 1e-8  # where statsmodels' logit has no digits left
 _CTOL, _MAXITER = 1e-10, 500  # statsmodels' own are 1e-6 and 60
 _WAYS = 2  # clusterings that statsmodels takes
+_NO_WEIGHTS = {
+    "gee_independence_bias_reduced": "' bias-reduced variance is not made for weights of rows",
+    "gee_exchangeable": " takes the weights of the first rows for those of the clusters in this correlation",
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,82 +66,57 @@ def fit(estimator: str, scores: Scores, confidence_level: float) -> Fit:
             found = _FITTERS[estimator](scores, confidence_level)
         except Exception as error:  # whatever the other tool does must not take the comparison with it
             return Fit(problem=f"statsmodels failed: {type(error).__name__}: {error}")
-    if problem:
-        return dataclasses.replace(found, problem=problem)
-    if (
-        not found.problem
-        and not found.negative < 0
-        and not np.isfinite([found.estimate, found.std_error]).all()
-    ):
+    broken = not np.isfinite([found.estimate, found.std_error]).all()
+    if broken and not (problem or found.problem or found.negative < 0):
         return Fit(problem="did not converge: the numbers are not finite")
-    return found
+    return dataclasses.replace(found, problem=problem or found.problem)
 
 
 def why_not(estimator: str, scores: Scores) -> str:
     """Why an estimator cannot say anything of these scores; empty where it can."""
-    n = len(scores.first)
-    if not n:
+    kind, paired = estimator[:3], scores.second is not None
+    if not len(scores.first):
         return "skipped: no scores"
-    if scores.ways > 1 and estimator.startswith("gee"):
+    if scores.ways > 1 and kind == "gee":
         return "skipped: GEE takes one clustering; name one of them alone for its rows"
     if scores.ways > _WAYS and estimator != "ols_cr2":
         return f"skipped: statsmodels takes {_WAYS} clusterings at most, and here are {scores.ways}"
-    if scores.constant:
-        return _no_variance(estimator, scores)
-    if estimator.startswith("ols"):
+    all_are = [f"{side[0]:g}" for side in scores.sides if np.ptp(side) == 0 and side[0] in (0.0, 1.0)]
+    if scores.constant and (paired or kind == "ols"):
+        what = "every item has the same difference" if paired else f"all scores are {scores.first[0]:g}"
+        more = ", and an interval without width is no certainty" if kind == "ols" else ""
+        return f"no variance: {what}{more}"
+    if kind == "ols":
         return ""
-    if estimator.startswith("glm") and not scores.bounded:
+    if kind == "glm" and not scores.bounded:
         return "skipped: a binomial model is for scores in [0, 1]"
-    if scores.second is not None:
-        sides = [] if not estimator.startswith("glm") else [scores.first, scores.second]
-        flat = [float(side[0]) for side in sides if side.min() == side.max() and side[0] in (0.0, 1.0)]
-        if flat:
-            return f"did not converge: all scores of one system are {flat[0]:g}, whose logit is infinite"
+    if scores.constant and not (scores.bounded and all_are):
+        return f"no variance: all scores are {scores.first[0]:g}"
+    if scores.constant:
+        return (
+            f"did not converge: all scores are {all_are[0]}, whose logit is infinite (statsmodels stops at a large number, may "
+            "call that converged, and shows an error with it)"
+        )
+    if kind == "glm" and all_are:
+        return f"did not converge: all scores of one system are {all_are[0]}, whose logit is infinite"
     nearest = scores.nearest_end
-    if scores.bounded and nearest < NEAREST_END and (estimator.startswith("glm") or scores.second is None):
+    if scores.bounded and nearest < NEAREST_END and (kind == "glm" or not paired):
         return f"skipped: a mean {nearest:.1g} from the end of the scale is too near for the logit in statsmodels"
-    if scores.weights is not None and estimator == "gee_independence_bias_reduced":
-        return "skipped: statsmodels' bias-reduced variance is not made for weights of rows"
-    if scores.weights is not None and estimator == "gee_exchangeable":
-        return "skipped: statsmodels takes the weights of the first rows for those of the clusters in this correlation"
-    return _too_large(estimator, scores)
-
-
-def _no_variance(estimator: str, scores: Scores) -> str:
-    """In words, that nothing varies."""
-    if scores.second is not None:
-        what = "no variance: every item has the same difference"
-        return (
-            f"{what}, and an interval without width is no certainty" if estimator.startswith("ols") else what
-        )
-    value = float(scores.first[0])
-    if estimator.startswith("ols"):
-        return f"no variance: all scores are {value:g}, and an interval without width is no certainty"
-    if not scores.bounded and estimator.startswith("glm"):
-        return "skipped: a binomial model is for scores in [0, 1]"
-    if scores.bounded and value in (0.0, 1.0):
-        return (
-            f"did not converge: all scores are {value:g}, whose logit is infinite (statsmodels stops at a large number, may call "
-            "that converged, and shows an error with it)"
-        )
-    return f"no variance: all scores are {value:g}"
+    if scores.weights is not None and estimator in _NO_WEIGHTS:
+        return f"skipped: statsmodels{_NO_WEIGHTS[estimator]}"
+    return _too_large(estimator, scores) if kind == "gee" else ""
 
 
 def _too_large(estimator: str, scores: Scores) -> str:
-    if not estimator.startswith("gee"):
-        return ""
-    sizes = scores.sizes.astype(np.float64)
-    columns = 1 if scores.second is None else 2
-    rows = columns * int(sizes.sum())
+    sizes = len(scores.sides) * scores.sizes.astype(np.float64)
+    rows, cubes = int(sizes.sum()), float((sizes**3).sum())
     if rows > MAX_ROWS:
         return f"skipped: {rows:,} rows are more than {MAX_ROWS:,}"
     if len(sizes) > MAX_CLUSTERS:
         return f"skipped: {len(sizes):,} clusters are more than {MAX_CLUSTERS:,}"
-    if estimator.endswith("bias_reduced"):
-        cubes = float(((columns * sizes) ** 3).sum())
-        if cubes > MAX_CUBES:
-            return f"skipped: the cubes of the cluster sizes add up to {cubes:.1g}, more than {MAX_CUBES:.1g}"
-    if estimator.endswith("exchangeable") and columns * sizes.max() == 1:
+    if estimator.endswith("bias_reduced") and cubes > MAX_CUBES:
+        return f"skipped: the cubes of the cluster sizes add up to {cubes:.1g}, more than {MAX_CUBES:.1g}"
+    if estimator.endswith("exchangeable") and sizes.max() == 1:
         return "skipped: every cluster holds one score, so there is no correlation to estimate"
     return ""
 
@@ -153,17 +133,12 @@ def _least_squares(scores: Scores) -> Any:
 def _ols(scores: Scores, confidence_level: float, *, use_t: bool) -> Fit:
     # Always with t's degrees of freedom asked for, so that a later version's default does not matter.
     results = _least_squares(scores).fit(cov_type="cluster", cov_kwds={"groups": scores.groups}, use_t=use_t)
-    variance = float(np.asarray(results.cov_params())[0, 0])
+    estimate, variance = float(results.params[0]), float(np.asarray(results.cov_params())[0, 0])
     if variance < 0:
-        return Fit(estimate=float(results.params[0]), negative=variance)
-    (low, high), *_ = np.asarray(results.conf_int(alpha=1 - confidence_level))
-    return Fit(
-        estimate=float(results.params[0]),
-        std_error=float(results.bse[0]),
-        low=float(low),
-        high=float(high),
-        df=float(results.df_resid_inference) if use_t else np.nan,
-    )
+        return Fit(estimate=estimate, negative=variance)
+    low, high = np.ravel(results.conf_int(alpha=1 - confidence_level)).tolist()
+    df = float(results.df_resid_inference) if use_t else np.nan
+    return Fit(estimate=estimate, std_error=float(results.bse[0]), low=low, high=high, df=df)
 
 
 def _ols_cr2_by_parts(scores: Scores, confidence_level: float) -> Fit:
@@ -173,10 +148,10 @@ def _ols_cr2_by_parts(scores: Scores, confidence_level: float) -> Fit:
     parts = scores.parts()
     fits = {some: _ols_cr2(part, confidence_level) for some, part in parts.items()}
     variance = sum(-((-1) ** len(some)) * fit.std_error**2 for some, fit in fits.items())
-    estimate, df = fits[0,].estimate, min(fits[place,].df for place in not_nested(parts))
+    estimate, kept = fits[0,].estimate, not_nested(joint_codes(list(scores.clusterings.T)))
     if variance < 0:
         return Fit(estimate=estimate, negative=variance)
-    return with_t(estimate, float(np.sqrt(variance)), df, confidence_level)
+    return with_t(estimate, float(np.sqrt(variance)), min(fits[k,].df for k in kept), confidence_level)
 
 
 def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
@@ -196,15 +171,12 @@ def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
     root = np.sqrt(1 - bread * square)
     error = float(np.sqrt(((bread * moment / root) ** 2).sum()))
     norm, along = bread**2 * square / root**2, bread * square / root  # u'u and x'u
-    own, beside = (
-        norm - bread * along**2,
-        bread * along,
-    )  # of U'(I-H)U: the diagonal, and what it is made of off it
+    # Of U'(I-H)U: the diagonal, and what it is made of off it.
+    own, beside = norm - bread * along**2, bread * along
     trace = float(own.sum())
     squares = float((own**2).sum() + ((beside**2).sum() ** 2 - (beside**4).sum()) / bread**2)
-    return with_t(
-        float(results.params[0]), error, trace**2 / squares if squares > 0 else np.nan, confidence_level
-    )
+    df = trace**2 / squares if squares > 0 else np.nan
+    return with_t(float(results.params[0]), error, df, confidence_level)
 
 
 def _glm(scores: Scores, confidence_level: float) -> Fit:
@@ -245,12 +217,7 @@ def with_t(estimate: float, std_error: float, df: float, confidence_level: float
 
 
 def gee(
-    scores: Scores,
-    confidence_level: float,
-    *,
-    exchangeable: bool,
-    cov_type: str,
-    ddof_scale: int | None = None,
+    scores: Scores, confidence_level: float, *, exchangeable: bool, cov_type: str, ddof_scale: Any = None
 ) -> Fit:
     """GEE of the logit of a rate, or on the scale of the scores; a system indicator for a difference.
 
@@ -264,19 +231,14 @@ def gee(
     binomial = scores.bounded and scores.second is None
     # Convergence is judged by the size of the score function, so large scores are brought down by a power of two.
     unit = 1.0 if scores.bounded else float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1])))
-    model = GEE(
-        y / unit,
-        design,
-        groups=codes,
-        family=Binomial() if binomial else Gaussian(),
-        cov_struct=Exchangeable() if exchangeable else Independence(),
-        weights=weights,
+    family, structure = (
+        (Binomial if binomial else Gaussian)(),
+        (Exchangeable if exchangeable else Independence)(),
     )
+    model = GEE(y / unit, design, groups=codes, family=family, cov_struct=structure, weights=weights)
     # The score function is a sum over all rows: near an end it is small everywhere, and it is never free of rounding.
-    n = len(scores.first)
-    ctol = max(
-        _CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * np.finfo(np.float64).eps * n
-    )
+    n, rounding = len(scores.first), float(np.finfo(np.float64).eps)
+    ctol = max(_CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * rounding * n)
     results = model.fit(cov_type=cov_type, ddof_scale=ddof_scale, ctol=ctol, maxiter=_MAXITER)
     if results is None:
         return Fit(problem="did not converge: the working covariance is singular")
@@ -291,13 +253,11 @@ def gee(
 
 
 _FITTERS: dict[str, Callable[[Scores, float], Fit]] = {
-    "ols_cluster": lambda scores, level: _ols(scores, level, use_t=False),
-    "ols_cluster_t": lambda scores, level: _ols(scores, level, use_t=True),
+    "ols_cluster": partial(_ols, use_t=False),
+    "ols_cluster_t": partial(_ols, use_t=True),
     "ols_cr2": _ols_cr2_by_parts,
     "glm_binomial_cluster": _glm,
-    "gee_independence": lambda scores, level: gee(scores, level, exchangeable=False, cov_type="robust"),
-    "gee_independence_bias_reduced": lambda scores, level: gee(
-        scores, level, exchangeable=False, cov_type="bias_reduced"
-    ),
-    "gee_exchangeable": lambda scores, level: gee(scores, level, exchangeable=True, cov_type="robust"),
+    "gee_independence": partial(gee, exchangeable=False, cov_type="robust"),
+    "gee_independence_bias_reduced": partial(gee, exchangeable=False, cov_type="bias_reduced"),
+    "gee_exchangeable": partial(gee, exchangeable=True, cov_type="robust"),
 }

@@ -2,428 +2,391 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.crosscheck import rows as fit_rows
+from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.exceptions import MethodError, examples
-from evalci_accessor.stats import special
-from evalci_accessor.stats.validate import FloatArray
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
+# Those whose coefficients are means or differences of means, up to a link and to the weights of the rows.
+KINDS = ("OLS", "WLS", "GLM", "GEE", "Logit", "Probit", "Poisson", "MixedLM")
+# Weights that their rows were given: those that a fit finds by itself, and leaves on the model, are none.
+_WEIGHTS = dict.fromkeys(("OLS", "WLS", "GEE"), ("weights",)) | {"GLM": ("freq_weights", "var_weights")}
 _CLUSTERED = ("cluster", "cluster-crv3", "cluster-jk")
-_LEVEL = re.compile(
-    r"(.*)\[[TS]\.(.*)\]", re.DOTALL
-)  # of treatment and sum codes, as patsy and formulaic name them
-_MINUS = re.compile(
-    r"[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*-\s*[^\[\]]*\[(?:[TS]\.)?([^\[\]]*)\]\s*(?:=\s*0\s*)?"
-)
-_SAME = 1e-9
+_LEVEL = re.compile(r"(.*)\[([TS]\.)?(.*)\]", re.DOTALL)  # as patsy and formulaic name coefficients
 _INTERCEPTS = ("Intercept", "const", "intercept", "(Intercept)")
+_SAME = 1e-9  # sums of the same numbers in another order
+_EFFECT = 1e-6  # of rounding in the solution of a design
+_MAX_COLUMNS = 300
+_LINK = "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Influence:
+    """An estimate, and by row how much it moves it (the squared sums by cluster add up to CR0), and its weight."""
+
+    estimate: float
+    rows: FloatArray
+    weights: FloatArray
+
+
+def of_scores(scores: Scores) -> Influence:
+    """That of our side, from the scores alone."""
+    y, mean = scores.mean_of, scores.average(scores.mean_of)
+    weights = np.ones(len(y)) if scores.weights is None else scores.weights
+    return Influence(mean, weights * (y - mean) / weights.sum(), weights)
+
+
 class Theirs:
-    """What is read off fitted results.
+    """What is read off fitted results: the mean, or the difference of the two ``sides``, in the units of the scores if possible.
 
     Parameters
     ----------
-    kind : str
-        Class of the model.
-    direction : int
-        -1 where its coefficient is the second system minus the first, 1 the other way round; 0 where its name does not tell.
-    of : str
-        Name of the coefficient, or the contrast.
-    estimate, std_error : float
-        On the scale of the scores where that can be told; the error is nan where its variance is negative.
-    df : float
-        Degrees of freedom of the t quantile; nan under the normal one.
-    rest : float
-        Degrees of freedom that its rows leave to its coefficients.
-    n, n_clusters : int
-        Rows of the model that have a weight, and its clusters; as many as rows without a clustering.
-    n_rows : int
-        Its rows with those of weight 0.
-    others : list of str
-        Regressors beside the intercept and the coefficient.
-    cov_type : str
-    clustered : bool
-        Whether its variance is one of clusters.
-    small_sample : bool
-        Whether a clustered variance has its small-sample factor.
-    scaling : float
-        A further factor of the variance that was asked for.
-    n_params : int
-    groups : array or None
-        Cluster ids as they were given, of the rows that have a weight.
-    empty : float
-        Factor of the variance from clusters without a weight, which are counted there.
-    cluster : str
-        What its groups are called; empty where there are none, or statsmodels does not know.
-    rows : Influence or None
-        What its rows give by themselves; None where that cannot be told.
-    dropped : int
-        Rows that the model left out as missing.
-    weighs : str
-        Words for a model that weighs clusters in a way of its own; else empty.
-    weights : ndarray of float, or None
-        Weights of its rows; None where all are equal.
-    scale : str
-        Words where the coefficient could not be brought to the scale of the scores, or is against another level.
-    no_slope : bool
-        Whether it is a mixed model of a difference whose random effects are the same for both systems.
-    endog : ndarray
-        The response, by row of the model that has a weight.
-    other_bse : str
-        Words where the errors it shows are not those of its covariance.
-    is_level : bool
-        Whether the coefficient, beside two systems, moves with the level of all scores, as no difference of theirs does.
-    is_wide : bool
-        Whether it has too many columns to look at its rows.
+    results : fitted results of statsmodels
+    contrast : object
+        What was passed for it: None, the name of a coefficient, or what ``t_test`` takes.
+    sides : tuple of str, or None
+        The two systems of a difference.
     """
 
-    kind: str
-    direction: int
-    of: str
-    estimate: float
-    std_error: float
-    df: float
-    rest: float
-    n: int
-    n_clusters: int
-    n_rows: int
-    others: list[str]
-    cov_type: str
-    clustered: bool
-    small_sample: bool
-    scaling: float
-    n_params: int
-    groups: Any
-    empty: float
-    cluster: str
-    rows: fit_rows.Influence | None
-    dropped: int
-    weighs: str
-    weights: Any
-    scale: str
-    no_slope: bool
-    endog: Any
-    other_bse: str
-    is_level: bool
-    is_wide: bool
+    def __init__(self, results: Any, contrast: Any, sides: tuple[str, str] | None) -> None:
+        _check(results)
+        self.results, self.contrast, self.sides = results, contrast, sides
+        self.model = model = results.model
+        kind = type(model).__name__
+        self.kind = "OLS" if kind == "GLS" and getattr(model, "sigma", None) is None else kind
+        self.names = [str(name) for name in model.exog_names]
+        self.n_params = k = len(self.names)
+        self.is_wide = k > _MAX_COLUMNS  # to look at its rows
+        self.design = np.asarray(model.exog, dtype=np.float64).reshape(-1, k)
+        self.cov = _covariance(results)[:k, :k]  # mixed models and others keep further parameters behind
+        family = getattr(model, "family", None)
+        link = getattr(model, "link", None) or getattr(family, "link", None)
+        self.link = None if type(link).__name__.lower() == "identity" else link
+        self.linear = self.link is None and type(family).__name__ in ("NoneType", "Gaussian")
+
+        # Its rows; one of weight 0 is absent.
+        self.n_rows = len(self.design)
+        self._weights = self._times(_WEIGHTS.get(self.kind, ()))
+        self.used = self._weights > 0 if (self._weights > 0).any() else np.ones(self.n_rows, dtype=bool)
+        trials = np.asarray(getattr(model, "n_trials", 1))  # where it holds counts of passes and failures
+        self.n = int(trials.sum()) if trials.ndim else int(self.used.sum())
+        self.weights = self._weights[self.used] if np.ptp(self._weights[self.used]) > 0 else None
+        self.endog = np.asarray(model.endog)[self.used]
+        self.dropped = len(getattr(getattr(model, "data", None), "missing_row_idx", None) or [])
+
+        # Its coefficient.
+        flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
+        self.intercept = next((i for i in range(k) if flat[i] or self.names[i] in _INTERCEPTS), None)
+        with np.errstate(invalid="ignore"):  # the variance may be negative, and its root is then nan
+            self.place, effect, error = self._coefficient()
+            self.of = str(contrast) if self.place is None else self.names[self.place]
+            self.levels = np.zeros(0) if self.place is None else np.unique(self.design[:, self.place])
+            # As with codes -1 and 1, or with another constant than 1.
+            levels, number = self.levels, 1 if sides is None else 2
+            self.width = float(levels[-1] - levels[0] * (number - 1)) if len(levels) == number else 1.0
+            self.estimate, self.std_error, self.scale = self._scaled(effect, error)
+            self.other_bse = self._other_bse(error)
+        self.combination = self._combination()
+        self.direction, level = self._direction()
+        self.scale = self.scale or level
+        expected = range(k) if self.place is None else {self.place, sides and self.intercept}
+        self.others = [name for i, name in enumerate(self.names) if i not in expected]
+        df = getattr(results, "df_resid_inference", None)
+        self.rest = float(getattr(results, "df_resid", np.nan))  # what its rows leave to its coefficients
+        self.df = np.nan if not getattr(results, "use_t", False) else self.rest if df is None else float(df)
+
+        # Its variance and its clusters.
+        kwds = getattr(results, "cov_kwds", None) or {}
+        self.cov_type = str(getattr(results, "cov_type", "nonrobust")).lower()
+        self.clustered = self.cov_type in (("robust", "bias_reduced") if kind == "GEE" else _CLUSTERED)
+        self.small_sample = bool(kwds.get("use_correction", True))
+        self.scaling = float(kwds.get("scaling_factor") or 1)
+        named = kwds.get("groups")
+        given = getattr(model, "groups", None) if named is None else named
+        every = None if given is None else np.asarray(given)
+        self.cluster = _names(named, getattr(model, "_groups_name", None))
+        self.n_clusters = self.n_rows if every is None else min(map(number_of, _columns(every)))
+        self.groups = every if every is None or len(every) != self.n_rows else every[self.used]
+
+        # What its rows say by themselves.
+        self.no_slope = self.kind == "MixedLM" and sides is not None and self._no_slope()
+        self.weighs = self._weighs(every)
+        influence = self._influence()
+        self.rows, used = influence, self.used
+        if influence is not None and not used.all():
+            self.rows = Influence(influence.estimate, influence.rows[used], influence.weights[used])
+        self.is_level = self._is_level()
+        self.columns = [np.arange(self.n if self.rows is None else len(self.rows.rows))]
+        if self.clustered and self.groups is not None:
+            columns = _columns(self.groups)
+            self.columns = [columns[place] for place in not_nested(joint_codes(columns))]
+        self.empty = 1.0  # factor of the variance from clusters without a weight, which are counted there
+        known = self.cov_type == "cluster" and self.small_sample and not self.used.all() and self.rows
+        if known and influence and every is not None and len(every) == self.n_rows:
+            whole = sandwich(influence, _columns(every), small_sample=True)
+            self.empty = whole / (sandwich(known, _columns(self.groups), small_sample=True) or whole or 1.0)
+
+    def turned(self) -> Theirs:
+        """With the other sign."""
+        found = copy.copy(self)
+        found.estimate = -self.estimate
+        if self.rows:
+            found.rows = Influence(-self.rows.estimate, -self.rows.rows, self.rows.weights)
+        return found
+
+    def _times(self, names: Sequence[str]) -> FloatArray:
+        weights = np.ones(self.n_rows)
+        for given in (getattr(self.model, name, None) for name in names):
+            if given is not None and np.ndim(given) <= 1:
+                weights = weights * np.asarray(given, dtype=np.float64)
+        return weights
+
+    def _coefficient(self) -> tuple[int | None, float, float]:
+        """Place (None of what ``t_test`` makes), estimate and error, on the scale of the model."""
+        listed, place = examples(map(repr, self.names), 20), None
+        if self.contrast is None:
+            place = 0 if self.n_params == 1 else self.intercept
+            if self.sides is not None and self.n_params > 1:
+                place = None if self.intercept is None or self.n_params != 2 else 1 - self.intercept
+            if place is None:
+                what = "the mean" if self.sides is None else "the difference of the two systems"
+                raise MethodError(
+                    f"Which coefficient of the model is {what} cannot be told; name it, or what its t_test takes, with contrast=. "
+                    f"It has {listed}."
+                )
+        elif isinstance(self.contrast, str) and self.contrast in self.names:
+            place = self.names.index(self.contrast)
+        if place is not None:
+            effect = float(np.asarray(self.results.params)[place])
+            return place, effect, float(np.sqrt(self.cov[place, place]))
+        try:
+            tested = self.results.t_test(self.contrast)
+            effects, errors = np.ravel(tested.effect), np.ravel(tested.sd)
+        except Exception as problem:
+            raise MethodError(
+                f"contrast={self.contrast!r} is none of the coefficients of the model ({listed}), and its t_test does not take "
+                f"it either ({type(problem).__name__}: {problem})."
+            ) from problem
+        if len(effects) != 1:
+            raise MethodError(f"contrast={self.contrast!r} holds {len(effects)} contrasts; name one.")
+        return None, float(effects[0]), float(errors[0])
+
+    def _combination(self) -> FloatArray | None:
+        """How the coefficients are added up; None where the contrast cannot be read."""
+        if self.place is not None:
+            return np.asarray(np.arange(self.n_params) == self.place, dtype=np.float64)
+        from patsy import DesignInfo  # type: ignore[import-untyped]
+
+        try:
+            found = np.ravel(DesignInfo(self.names).linear_constraint(self.contrast).coefs)
+        except Exception:  # whatever the other tool takes, it is not read here
+            return None
+        return found if len(found) == self.n_params else None
+
+    def _scaled(self, effect: float, error: float) -> tuple[float, float, str]:
+        """Estimate and error on the scale of the scores, or words of why they are not."""
+        if self.sides is None and len(self.levels) > 1 and self.intercept is None:
+            return effect, error, f"another estimand: the coefficient of {self.of!r}, which is no constant"
+        if self.link is None or self.sides is None:
+            effect, error = effect * self.width, error * abs(self.width)
+        if self.link is None:
+            return effect, error, ""
+        mean, slope = self.link.inverse, self.link.inverse_deriv
+        if self.sides is None:
+            return float(mean(effect)), abs(float(slope(effect))) * error, ""
+        if None in (self.intercept, self.place) or self.n_params != 2 or len(self.levels) != 2:
+            return effect, error, _LINK
+        rows = np.ones((2, 2))
+        rows[:, self.place] = self.levels
+        at = rows @ np.asarray(self.results.params)[:2]
+        gradient = np.diff(slope(at)[:, None] * rows, axis=0)[0]
+        return float(np.diff(mean(at))[0]), float(np.sqrt(gradient @ self.cov @ gradient)), ""
+
+    def _direction(self) -> tuple[int, str]:
+        """-1 where it is the second system minus the first, 1 the other way round, else 0; and words of another level."""
+        if self.sides is None or self.combination is None:
+            return 0, ""
+        levels = [_LEVEL.fullmatch(name) for name in self.names]
+        if self.place is None:
+            used = sorted(np.flatnonzero(self.combination), key=self.combination.__getitem__)
+            named = [one[3] for one in (levels[k] for k in used) if one]
+            known = self.combination[used].tolist() == [-1, 1] and set(named) == set(self.sides)
+            return (0 if not known else 1 if named[1] == self.sides[0] else -1), ""
+        own = levels[self.place]
+        if not own or not own[2] or own[3] not in self.sides:
+            return 0, ""
+        other = self.sides[1 - self.sides.index(own[3])]
+        if any(one and one[2] and one[1] == own[1] and one[3] == other for one in levels):
+            words = f"{self.of!r} is no difference from {other!r}, which has a coefficient of its own"
+            return 0, f"another estimand: {words}"
+        return (1 if own[3] == self.sides[0] else -1), ""
+
+    def _is_level(self) -> bool:
+        """Whether it, beside two systems, moves with the level of all scores, as a mean does and a difference does not."""
+        if self.sides is None or self.combination is None or self.n_params < 2 or self.is_wide:
+            return False
+        of_ones = np.linalg.lstsq(self.design, np.ones(self.n_rows), rcond=None)[0]
+        return bool(np.allclose(self.design @ of_ones, 1) and abs(self.combination @ of_ones) > _EFFECT)
+
+    def _other_bse(self, root: float) -> str:
+        """Words where the errors it shows are not those of its covariance."""
+        bse = np.ravel(np.asarray(getattr(self.results, "bse", []), dtype=np.float64))
+        shown = np.nan if self.place is None or len(bse) <= self.place else bse[self.place]
+        is_other = np.isfinite([root, shown]).all() and abs(shown - root) > _SAME * abs(root)
+        return f"its bse {shown:.6g} is not the root {root:.6g} of its cov_params()" if is_other else ""
+
+    def _influence(self) -> Influence | None:
+        """What its rows give, as if clusters were weighed by their rows; None where that cannot be told."""
+        y = np.asarray(self.model.endog, dtype=np.float64)
+        offsets = [getattr(self.model, name, None) for name in ("offset", "exposure")]
+        if self.kind not in KINDS or self.weighs or self.scale or self.combination is None or self.is_wide:
+            return None
+        if y.ndim != 1 or not len(y) or any(one is not None and np.any(one) for one in offsets):
+            return None
+        if not (self.linear and self.kind in _WEIGHTS):
+            # With as many coefficients as different rows of the design, a link moves no fitted mean.
+            few = self.n_params <= (1 if self.sides is None else 2)
+            if not few or len(np.unique(self.design, axis=0)) != self.n_params:
+                return None
+        weights = self._weights * self._times(["n_trials"])
+        root = np.sqrt(weights)
+        inverse = np.linalg.pinv(root[:, None] * self.design)
+        params, along = inverse @ (root * y), self.width * self.combination
+        if self.place is None and self.n_params == 1 and np.ptp(self.design) == 0:
+            along = self.design[0]  # of a constant alone the rows say its mean, whatever is made of it
+        moves = (along @ inverse) * root * (y - self.design @ params)
+        return Influence(float(along @ params), moves, weights)
+
+    def _weighs(self, groups: Any) -> str:
+        """Words for a model that weighs clusters in a way of its own, unless that leaves the estimate of equal weights.
+
+        A mean where all clusters are equally large; a difference where every cluster holds both systems equally often, and
+        all are equally large, or on the scale of the scores no random effect tells the systems apart.
+        """
+        structure = type(getattr(self.model, "cov_struct", None)).__name__
+        mixed, weights = "Mixed" in self.kind, self._weights * self._times(["n_trials"])
+        if not mixed and structure in ("NoneType", "Independence"):
+            return ""
+        known = self.kind == "MixedLM" or structure == "Exchangeable"
+        if known and np.ndim(groups) == 1 and not np.ptp(weights):
+            codes = joint_codes([groups])[0,]
+            even, cancels = not np.ptp(np.bincount(codes)), False
+            if self.n_params == 1:
+                cancels = even and (not mixed or self._one_intercept())
+            elif self.sides is not None and self.place is not None:
+                side = self.design[:, self.place] - self.design[:, self.place].mean()
+                balanced = bool(np.abs(np.bincount(codes, weights=side)).max() <= _SAME)
+                cancels = balanced and (even or (self.linear and (not mixed or self._no_slope())))
+            if cancels:
+                return ""
+        if mixed:
+            return f"{self.kind} weighs clusters by m/(1+(m-1)r), with r its intracluster correlation, and not by their sizes"
+        return f"the working correlation {structure} weighs clusters otherwise than by their sizes"
+
+    def _one_intercept(self) -> bool:
+        model = self.model
+        return model.k_re == 1 and not len(model.exog_vc.names) and bool(np.ptp(model.exog_re) == 0)
+
+    def _no_slope(self) -> bool:
+        """Whether all random effects of a mixed model are the same for both systems."""
+        if self.place is None or self._one_intercept():
+            return len(self.levels) > 1
+        for g, design in enumerate(self.model.exog_li):
+            side = design[:, self.place] - design[:, self.place].mean()
+            parts = [self.model.exog_re_li[g]] if self.model.k_re else []
+            parts += [mats[g] for mats in self.model.exog_vc.mats]
+            if any(np.abs(np.asarray(part).T @ side).max(initial=0.0) > _SAME for part in parts):
+                return False
+        return True
 
 
-def theirs_of(results: Any, contrast: Any, *, sides: tuple[str, str] | None) -> Theirs:
-    """Find the intercept, or the coefficient of the difference between the two ``sides``, in fitted results."""
-    paired = sides is not None
+def _check(results: Any) -> None:
+    """Refuse what is no fitted model with coefficients and data."""
     if not all(hasattr(results, name) for name in ("params", "model", "cov_params", "t_test")):
         hint = " Call its .fit() first." if hasattr(results, "fit") else ""
         raise MethodError(
             f"against= must be the results of a fitted statsmodels model, got {type(results).__name__}.{hint}"
         )
-    model = results.model
-    if getattr(model, "exog", None) is None and getattr(model, "endog", None) is None:
+    exog, endog = (getattr(results.model, name, None) for name in ("exog", "endog"))
+    kind = type(results.model).__name__
+    if exog is None and endog is None:
         raise MethodError(
-            f"against= is a fitted {type(model).__name__} whose data were removed, by remove_data() or save(remove_data=True), "
-            "so its rows and clusters cannot be compared. Fit the model again, or load results that were saved with their data."
+            f"against= is a fitted {kind} whose data were removed, by remove_data() or save(remove_data=True), so its rows and "
+            "clusters cannot be compared. Fit the model again, or load results that were saved with their data."
         )
-    if getattr(model, "exog", None) is None or np.ndim(results.params) != 1:
+    if exog is None or np.ndim(results.params) != 1:
         raise MethodError(
-            f"against= is a {type(model).__name__}, which has no coefficients that could be a mean or a difference."
+            f"against= is a {kind}, which has no coefficients that could be a mean or a difference."
         )
-    found = _Coefficients(results)
-    with np.errstate(
-        invalid="ignore"
-    ):  # a variance over crossed clusterings may be negative, and its root is nan
-        place, effect, error = found.named(contrast) if contrast is not None else found.likely(paired=paired)
-        estimate, std_error, scale = found.on_scale(place, effect, error, paired=paired)
-    direction, level = (0, "") if sides is None else _direction(found, place, contrast, sides)
-    rows, trials = int(np.asarray(model.endog).shape[0]), np.asarray(getattr(model, "n_trials", 1))
-    groups, n_clusters = _groups(results, rows)
-    weights = fit_rows.row_weights(model, rows, trials=False)
-    used = weights > 0 if (weights > 0).any() else np.ones(rows, dtype=bool)  # a row of weight 0 is absent
-    n = int(trials.sum()) if trials.ndim else int(used.sum())  # counts of passes and failures
-    expected = {place, found.intercept} if paired else {place}
-    cov_type, kwds = (
-        str(getattr(results, "cov_type", "nonrobust")).lower(),
-        getattr(results, "cov_kwds", None) or {},
-    )
-    flat = np.asarray(groups) if groups is not None and np.ndim(groups) == 1 else None
-    family = type(getattr(model, "family", None)).__name__
-    linear = _inverse_link(model)[0] is None and family in ("NoneType", "Gaussian")
-    kind = type(model).__name__
-    kind = "OLS" if kind == "GLS" and getattr(model, "sigma", None) is None else kind
-    combination = found.combination(place, contrast)
-    parts: dict[str, bool] = {"paired": paired, "linear": linear}
-    weighs = "" if fit_rows.cancels(model, found.design, place, flat, **parts) else _weighs(model)
-    known = kind in fit_rows.KINDS and not weighs and not scale
-    influence = fit_rows.of_model(model, found.design, combination, **parts) if known else None
-    small_sample, empty = bool(kwds.get("use_correction", True)), 1.0
-    if groups is not None and len(groups) == rows and not used.all():
-        if influence is not None and cov_type == "cluster" and small_sample:
-            every = list(groups.reshape(rows, -1).T)
-            empty = fit_rows.sandwich(influence, every, small_sample=True)
-            empty /= (
-                fit_rows.sandwich(influence.of(used), [one[used] for one in every], small_sample=True)
-                or empty
-                or 1.0
-            )
-        groups = groups[used]
-    return Theirs(
-        kind=kind,
-        direction=direction,
-        of=found.names[place] if place is not None else str(contrast),
-        estimate=estimate,
-        std_error=std_error,
-        df=_df(results),
-        rest=float(getattr(results, "df_resid", np.nan)),
-        n=n,
-        n_clusters=n_clusters,
-        n_rows=rows,
-        others=[] if place is None else [name for i, name in enumerate(found.names) if i not in expected],
-        cov_type=cov_type,
-        clustered=cov_type in (("robust", "bias_reduced") if kind == "GEE" else _CLUSTERED),
-        small_sample=small_sample,
-        scaling=float(kwds.get("scaling_factor") or 1),
-        n_params=len(found.names),
-        groups=groups,
-        empty=empty,
-        cluster=_cluster_name(results),
-        rows=None if influence is None else influence.of(used),
-        dropped=len(getattr(getattr(model, "data", None), "missing_row_idx", None) or []),
-        weighs=weighs,
-        weights=_weights(weights[used]),
-        scale=scale or level,
-        no_slope=kind == "MixedLM" and paired and place is not None and fit_rows.no_slope(model, place),
-        endog=np.asarray(model.endog)[used],
-        other_bse=_other_bse(results, found, place),
-        is_level=paired and fit_rows.level(found.design, combination),
-        is_wide=fit_rows.too_wide(found.design),
-    )
 
 
-def _direction(
-    found: _Coefficients, place: int | None, contrast: Any, sides: tuple[str, str]
-) -> tuple[int, str]:
-    """Which way round its difference is, by its name, and words where it is against another system than ours."""
-    if place is None:
-        both = _MINUS.fullmatch(contrast) if isinstance(contrast, str) else None
-        if both is None or {both[1], both[2]} != set(sides):
-            return 0, ""
-        return (1 if both[1] == sides[0] else -1), ""
-    levels = [_LEVEL.fullmatch(name) for name in found.names]
-    own = levels[place]
-    if own is None or own[2] not in sides:
-        return 0, ""
-    other = sides[1 - sides.index(own[2])]
-    if any(one is not None and one[1] == own[1] and one[2] == other for one in levels):
-        return (
-            0,
-            f"another estimand: {found.names[place]!r} is no difference from {other!r}, which has a coefficient of its own",
-        )
-    return (1 if own[2] == sides[0] else -1), ""
-
-
-class _Coefficients:
-    """The coefficients of a fitted model, and which of them is meant."""
-
-    def __init__(self, results: Any) -> None:
-        model = results.model
-        self.results, self.model = results, model
-        self.names = [str(name) for name in model.exog_names]
-        k = len(self.names)
-        # Mixed models and others keep further parameters behind the coefficients.
-        self.params = np.asarray(results.params, dtype=np.float64)[:k]
-        try:
-            self.cov = np.asarray(results.cov_params(), dtype=np.float64)[:k, :k]
-        except Exception as problem:
-            raise MethodError(
-                f"against= is a fitted {type(model).__name__} that has no covariance of its coefficients: its cov_params() raises "
-                f"{type(problem).__name__}: {problem}"
-            ) from problem
-        self.design = np.asarray(model.exog, dtype=np.float64).reshape(-1, k)
-        flat = (self.design == self.design[:1]).all(axis=0) & (self.design[:1] != 0).all(axis=0)
-        self.intercept = next((i for i in range(k) if flat[i] or self.names[i] in _INTERCEPTS), None)
-
-    def named(self, contrast: Any) -> tuple[int | None, float, float]:
-        """The coefficient of that name, or what ``t_test`` makes of it."""
-        if isinstance(contrast, str) and contrast in self.names:
-            return self._at(self.names.index(contrast))
-        try:
-            tested = self.results.t_test(contrast)
-            effect, error = np.ravel(tested.effect), np.ravel(tested.sd)
-        except Exception as problem:
-            raise MethodError(
-                f"contrast={contrast!r} is none of the coefficients of the model ({self._listed()}), and its t_test does not take "
-                f"it either ({type(problem).__name__}: {problem})."
-            ) from problem
-        if len(effect) != 1:
-            raise MethodError(f"contrast={contrast!r} holds {len(effect)} contrasts; name one.")
-        return None, float(effect[0]), float(error[0])
-
-    def likely(self, *, paired: bool) -> tuple[int | None, float, float]:
-        """The intercept; of a comparison the other of two coefficients, or the only one."""
-        if len(self.names) == 1:
-            return self._at(0)
-        if not paired and self.intercept is not None:
-            return self._at(self.intercept)
-        if paired and self.intercept is not None and len(self.names) == 2:
-            return self._at(1 - self.intercept)
-        what = "the difference of the two systems" if paired else "the mean"
+def _covariance(results: Any) -> FloatArray:
+    try:
+        return np.asarray(results.cov_params(), dtype=np.float64)
+    except Exception as problem:
         raise MethodError(
-            f"Which coefficient of the model is {what} cannot be told; name it, or what its t_test takes, with contrast=. It has "
-            f"{self._listed()}."
-        )
-
-    def combination(self, place: int | None, contrast: Any) -> FloatArray | None:
-        """How the coefficients are added up; None where the contrast cannot be read."""
-        k = len(self.names)
-        if place is not None:
-            return np.asarray(np.arange(k) == place, dtype=np.float64)
-        if isinstance(contrast, str):
-            return _terms(contrast, self.names)
-        try:
-            numbers = np.ravel(np.asarray(contrast, dtype=np.float64))
-        except (TypeError, ValueError):
-            return None
-        return numbers if len(numbers) == k else None
-
-    def on_scale(
-        self, place: int | None, effect: float, error: float, *, paired: bool
-    ) -> tuple[float, float, str]:
-        """Estimate and error on the scale of the scores, or words of why they are not."""
-        mean, slope = _inverse_link(self.model)
-        if not paired and place is not None:
-            column = self.design[:, place]
-            if np.ptp(column) > 0 and self.intercept is None:
-                return (
-                    effect,
-                    error,
-                    f"another estimand: the coefficient of {self.names[place]!r}, which is no constant",
-                )
-            if np.ptp(column) == 0:  # a constant other than 1 is that many times the intercept
-                effect, error = effect * float(column[0]), error * abs(float(column[0]))
-        if mean is None or slope is None:
-            levels = np.unique(self.design[:, place]) if place is not None else np.zeros(0)
-            # Codes such as -1 and 1 make the difference twice the coefficient.
-            width = float(np.ptp(levels)) if paired and len(levels) == 2 else 1.0
-            return width * effect, width * error, ""
-        if not paired:
-            return float(mean(effect)), abs(float(slope(effect))) * error, ""
-        levels = np.unique(self.design[:, place]) if place is not None else np.zeros(0)
-        if self.intercept is None or place is None or len(self.names) != 2 or len(levels) != 2:
-            return (
-                effect,
-                error,
-                (
-                    "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
-                ),
-            )
-        at = self.params[self.intercept] + self.params[place] * levels
-        gradient = np.zeros(2)
-        slopes = np.asarray([float(slope(eta)) for eta in at])
-        gradient[self.intercept], gradient[place] = slopes[1] - slopes[0], slopes @ (levels * [-1.0, 1.0])
-        return float(mean(at[1])) - float(mean(at[0])), float(np.sqrt(gradient @ self.cov @ gradient)), ""
-
-    def _at(self, place: int) -> tuple[int, float, float]:
-        return place, float(self.params[place]), float(np.sqrt(self.cov[place, place]))
-
-    def _listed(self) -> str:
-        return examples(map(repr, self.names), 20)
+            f"against= is a fitted {type(results.model).__name__} that has no covariance of its coefficients: its cov_params() "
+            f"raises {type(problem).__name__}: {problem}"
+        ) from problem
 
 
-def _terms(contrast: str, names: list[str]) -> FloatArray | None:
-    """Read a sum of coefficients, each of which may be multiplied by a number, up to a sign of equality."""
-    name = "|".join(re.escape(one) for one in sorted(names, key=len, reverse=True))
-    number = r"\d+(?:\.\d*)?|\.\d+"
-    term = re.compile(rf"\s*([+-])?\s*(?:({number})\s*\*\s*)?({name})\s*(?:([*/])\s*({number})\s*)?")
-    found, at = np.zeros(len(names)), 0
-    while at < len(contrast) and contrast[at] != "=":
-        one = term.match(contrast, at)
-        if one is None or one.end() == at or (at and not one[1]):
-            return None
-        size = (-1.0 if one[1] == "-" else 1.0) * float(one[2] or 1)
-        if one[4] and float(one[5]) == 0:
-            return None
-        size *= 1.0 if not one[4] else float(one[5]) if one[4] == "*" else 1 / float(one[5])
-        found[names.index(one[3])] += size
-        at = one.end()
-    is_number = "=" not in contrast[at:] or re.fullmatch(rf"=\s*[+-]?(?:{number})\s*", contrast[at:])
-    return found if found.any() and is_number else None
+def _columns(groups: Any) -> list[Any]:
+    return list(groups.reshape(len(groups), -1).T)
 
 
-def _inverse_link(model: Any) -> tuple[Callable[[float], Any], Callable[[float], Any]] | tuple[None, None]:
-    """From the linear predictor to the mean, and its slope; None where they are the same."""
-    link = getattr(getattr(model, "family", None), "link", None)
-    if link is not None:
-        return (
-            (None, None) if type(link).__name__.lower() == "identity" else (link.inverse, link.inverse_deriv)
-        )
-    if type(model).__name__ == "Poisson":
-        return np.exp, np.exp
-    if type(model).__name__ == "Logit":
-        return special.expit, lambda eta: special.expit(eta) * special.expit(-eta)
-    if type(model).__name__ == "Probit":
-        return special.ndtr, lambda eta: np.exp(-(eta**2) / 2) / np.sqrt(2 * np.pi)
-    return None, None
+def number_of(column: Any) -> int:
+    """How many clusters a column of ids holds; those that are missing make one."""
+    return int(pd.Series(column).nunique(dropna=False))
 
 
-def _df(results: Any) -> float:
-    if not getattr(results, "use_t", False):
-        return np.nan
-    found = getattr(results, "df_resid_inference", None)
-    return float(results.df_resid if found is None else found)
-
-
-def _groups(results: Any, n: int) -> tuple[Any, int]:
-    """Cluster ids of the model, and how many clusters it takes them for."""
-    groups = (getattr(results, "cov_kwds", None) or {}).get("groups")
+def _names(groups: Any, name: Any) -> str:
+    """Names of the groups, where a Series, the columns of a frame or a formula's string gave them; else empty."""
     if groups is None:
-        groups = getattr(results.model, "groups", None)
-    if groups is None:
-        return None, n
-    groups = np.asarray(groups)
-    if groups.ndim != 1:
-        return groups, min(len(pd.unique(pd.Series(column))) for column in groups.T)
-    return groups, int(pd.Series(groups).nunique(dropna=False))
-
-
-def _cluster_name(results: Any) -> str:
-    """Names of the groups, where a Series, the columns of a frame or a formula's string gave them."""
-    groups = (getattr(results, "cov_kwds", None) or {}).get("groups")
-    if groups is None:
-        name = getattr(results.model, "_groups_name", None)  # "Groups" where they came as an array
-        names = [] if name in (None, "Groups") else [name]
-    else:
-        names = list(groups.columns) if hasattr(groups, "columns") else [getattr(groups, "name", None)]
+        return "" if name in (None, "Groups") else str(name)  # "Groups" where they came as an array
+    names = list(groups.columns) if hasattr(groups, "columns") else [getattr(groups, "name", None)]
     return "" if any(name is None for name in names) else " + ".join(map(str, names))
 
 
-def _weighs(model: Any) -> str:
-    name, structure = type(model).__name__, type(getattr(model, "cov_struct", None)).__name__
-    if "Mixed" in name:
-        return f"{name} weighs clusters by m/(1+(m-1)r), with r its intracluster correlation, and not by their sizes"
-    if structure not in ("NoneType", "Independence"):
-        return f"the working correlation {structure} weighs clusters otherwise than by their sizes"
-    return ""
+def sandwich(rows: Influence, columns: list[Any], *, small_sample: bool) -> float:
+    """The clustered variance CR1, or CR0, over one or two clusterings, by inclusion and exclusion."""
+    total = 0.0
+    for some, codes in joint_codes(columns).items():
+        sums = np.bincount(codes, weights=rows.rows)
+        factor = len(sums) / max(len(sums) - 1, 1) if small_sample else 1.0
+        total -= (-1) ** len(some) * factor * float((sums**2).sum())
+    return total
 
 
-def _weights(weights: FloatArray) -> Any:
-    """Weights of the rows that have some; None where all are equal."""
-    return weights if np.ptp(weights) > 0 else None
+def same_clusters(theirs: Theirs, scores: Scores, *, shares: bool) -> bool:
+    """Whether the clusters move both estimates alike, which makes their clustered variances equal.
+
+    ``shares`` asks for equal shares of the weights too, on which CR2 and CR3 also depend.
+    """
+    rows, ours = theirs.rows, of_scores(scores)
+    if rows is None or len(theirs.columns) != scores.ways:
+        return False
+    there, here = joint_codes(theirs.columns), joint_codes(list(scores.clusterings.T))
+    pairs = [(rows.rows, ours.rows)]
+    pairs += [(rows.weights / rows.weights.sum(), ours.weights / ours.weights.sum())] if shares else []
+
+    def alike(codes: IntArray, own: IntArray) -> bool:
+        sums = [(np.sort(np.bincount(codes, a)), np.sort(np.bincount(own, b))) for a, b in pairs]
+        return all(len(a) == len(b) and _near(a, b) for a, b in sums)
+
+    return any(
+        all(alike(there[tuple(sorted(order[k] for k in some))], codes) for some, codes in here.items())
+        for order in itertools.permutations(range(scores.ways))
+    )
 
 
-def _other_bse(results: Any, found: _Coefficients, place: int | None) -> str:
-    """In words, that the errors shown with the results are not those of their covariance."""
-    with np.errstate(invalid="ignore"):
-        shown = np.ravel(np.asarray(getattr(results, "bse", []), dtype=np.float64))
-    if place is None or len(shown) <= place:
-        return ""
-    root = float(np.sqrt(found.cov[place, place])) if found.cov[place, place] >= 0 else np.nan
-    if not np.isfinite([root, shown[place]]).all() or abs(shown[place] - root) <= _SAME * abs(root):
-        return ""
-    return f"its bse {shown[place]:.6g} is not the root {root:.6g} of its cov_params()"
+def _near(one: Any, other: Any) -> bool:
+    return bool((abs(one - other) <= _SAME * abs(other).max(initial=0.0)).all())

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalci_accessor.crosscheck import clusters as fit_clusters
-from evalci_accessor.crosscheck import rows as fit_rows
-from evalci_accessor.crosscheck.fitted import Theirs
-from evalci_accessor.crosscheck.scores import Scores
+from evalci_accessor.crosscheck.fitted import KINDS, Theirs, number_of, of_scores, same_clusters, sandwich
+from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.exceptions import examples
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 _NEAR = 1e-6
+_JACKKNIFES = ("bias_reduced", "cluster-crv3", "cluster-jk")
+_ROBUST = {"hc0": "cr0", "hc1": "cr1", "hc2": "cr2", "hc3": "cr3"}  # each row as a cluster of its own
+_ORDER = "are its cluster ids in the order of its rows?"
+_COARSER = "a coarser clustering, or ids merged, rounded or cut off"
+FLAT = "no variance: all clusters have the same mean, and an interval without width is no certainty"
+_NO_SLOPE = (
+    "the random intercept cancels in a difference, so its error takes the rows of a cluster as independent; it needs a random "
+    "slope of the system"
+)
+_LEAST_SQUARES = ("OLS", "WLS")
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
     """Our side.
 
@@ -30,10 +39,9 @@ class Known:
     names : list of str
         Of the clusterings.
     ours : dict
-        By name of ours, the numbers by name of column.
+        By name of ours, the five numbers by name of column.
     negative : dict
         By name of ours, whether the variance over crossed clusterings is negative, so that another stands in.
-    confidence_level : float
     sides : tuple of str, or None
         The two systems of a difference.
     orders : sequence of tuples
@@ -44,77 +52,37 @@ class Known:
     names: list[str]
     ours: dict[str, dict[str, float]]
     negative: dict[str, bool]
-    confidence_level: float
     sides: tuple[str, str] | None = None
     orders: Sequence[tuple[FloatArray, list[IntArray]]] = ()
 
-    @property
-    def near(self) -> float:
-        """How near our estimate is the same."""
-        cr1 = self.ours["cr1"]
-        return _NEAR * max(abs(cr1["estimate"]), float(np.nan_to_num(cr1["std_error"])))
-
-
-def _other_weights(theirs: Any, scores: Scores) -> str:
-    """In words, that the model weighs rows otherwise; empty where it weighs them alike, up to scale and order."""
-    ours = scores.weights
-    if ours is None:
-        return (
-            ""
-            if theirs is None
-            else "the model has weights, and none are given here; pass them with weights="
+    def without_nested(self) -> Any:
+        """With the clusterings that lie within no other of ours: the variance is that of these."""
+        kept = not_nested(joint_codes(list(self.scores.clusterings.T)))
+        return dataclasses.replace(
+            self,
+            names=[self.names[k] for k in kept],
+            scores=self.scores.of(list(self.scores.clusterings.T[kept])),
+            orders=[(scores, [codes[k] for k in kept]) for scores, codes in self.orders],
         )
-    if theirs is None:
-        return "weights are given here, and the model has none"
-    used = theirs[theirs > 0]  # a row of weight 0 is absent
-    rows = 2 if scores.second is not None and len(used) == 2 * len(ours) else 1  # of an item
-    wanted = np.sort(np.repeat(ours, rows) / ours.mean())
-    if len(used) != len(wanted) or not np.allclose(np.sort(used / used.mean()), wanted, rtol=1e-6):
-        return "the model has other weights than those given here"
-    return ""
 
 
-def normal_words(df: float, confidence_level: float) -> str:
-    """How much narrower an interval is with the normal quantile than with t's."""
-    at = (1 + confidence_level) / 2
-    narrower = 1 - float(special.ndtri(at)) / float(special.stdtrit(df, at))
-    return f"normal quantile: {100 * narrower:.2g}% narrower than t({df:.4g})"
+class Reason(NamedTuple):
+    """Why numbers of theirs are not ours: all of them, the error (and its degrees of freedom), or the latter alone.
 
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """Why a number of theirs is not ours.
-
-    Parameters
-    ----------
-    words : str
-    of : {"all", "error", "df"}
-        Which numbers it explains: all, as of another estimand, the error and its degrees of freedom, or these alone.
-    factor : float
-        By how much exactly it multiplies the variance; nan where that is not known.
+    ``factor`` is by how much exactly it multiplies the variance; nan where that is not known.
     """
 
     words: str
-    of: Literal["all", "error", "df"]
+    of: Literal["all", "error", "df"] = "error"
     factor: float = np.nan
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """A fitted model beside ours.
+class Seen(NamedTuple):
+    """A fitted model with our sign, and which of ours it compares with.
 
-    Parameters
-    ----------
-    theirs : Theirs
-        With our sign.
-    counterpart : str
-        Which of ours it compares with.
-    note : str
-    should_agree : bool
-        Whether the two should agree. That follows from what was fitted, and not from what came out: where the kind of
-        variance, the rows, the clusters, the weights or the estimand are others, the words say which.
-    is_left : bool
-        Whether its numbers are neither ours nor what the reasons make of ours.
+    Whether the two should agree follows from what was fitted, and not from what came out: where the kind of variance, the
+    rows, the clusters, the weights or the estimand are others, the words say which. ``is_left`` tells whether its numbers are
+    neither ours nor what the reasons make of ours.
     """
 
     theirs: Theirs
@@ -124,51 +92,104 @@ class Seen:
     is_left: bool
 
 
-def reasons(theirs: Theirs, known: Known, tolerance: float) -> Seen:
+class _Beside:
+    """A fitted model beside our side."""
+
+    def __init__(self, theirs: Theirs, known: Known, near: float) -> None:
+        self.theirs, self.known, self.near, self.ours = theirs, known, near, of_scores(known.scores)
+        n, paired, cr1 = len(known.scores.first), known.scores.second is not None, known.ours["cr1"]
+        kind = theirs.cov_type
+        if kind in _JACKKNIFES:
+            self.counterpart = "cr3"
+        elif theirs.clustered:
+            self.counterpart = "cr0" if kind == "robust" or not theirs.small_sample else "cr1"
+        else:  # only least squares tells the robust kinds apart, and elsewhere all are HC0
+            least = theirs.kind in _LEAST_SQUARES or kind not in _ROBUST
+            self.counterpart = _ROBUST.get(kind, "cr1") if least else "cr0"
+        df = known.ours[self.counterpart]["df"]
+        self.other_df = bool(np.isfinite([theirs.df, df]).all() and abs(theirs.df - df) > near * df)
+        # A mean beside a difference: where the rows are items, the level of all of them is the difference.
+        self.is_mean = theirs.is_level and theirs.n != n
+        self.slack = _NEAR * max(abs(cr1["estimate"]), float(np.nan_to_num(cr1["std_error"])))
+        self.close = abs(theirs.estimate - self.ours.estimate) <= self.slack
+        self.same = theirs.rows is not None and abs(theirs.rows.estimate - self.ours.estimate) <= self.slack
+        self.alike = same_clusters(theirs, known.scores, shares=self.counterpart in ("cr2", "cr3"))
+        self.rows = ""
+        if theirs.n != n and not (paired and theirs.n == 2 * n):
+            nearest = 2 * n if paired and theirs.n_params > 1 else n
+            what = "dropped" if theirs.n < nearest else "other"
+            more = (
+                f" (statsmodels left out {theirs.dropped:,} with something missing)" if theirs.dropped else ""
+            )
+            self.rows = f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{more}"
+
+
+def _other_weights(used: Any, scores: Scores) -> str:
+    """In words, that the model weighs rows otherwise; empty where it weighs them alike, up to scale and order."""
+    ours = scores.weights
+    if used is None:
+        return "weights are given here, and the model has none" if ours is not None else ""
+    if ours is None:
+        return "the model has weights, and none are given here; pass them with weights="
+    rows = 2 if scores.second is not None and len(used) == 2 * len(ours) else 1  # of an item
+    wanted = np.sort(np.repeat(ours, rows) / ours.mean())
+    alike = len(used) == len(wanted) and np.allclose(np.sort(used / used.mean()), wanted, rtol=1e-6)
+    return "" if alike else "the model has other weights than those given here"
+
+
+def normal_words(df: float, confidence_level: float) -> str:
+    """How much narrower an interval is with the normal quantile than with t's."""
+    at = (1 + confidence_level) / 2
+    narrower = 1 - float(special.ndtri(at)) / float(special.stdtrit(df, at))
+    return f"normal quantile: {100 * narrower:.2g}% narrower than t({df:.4g})"
+
+
+def reasons(theirs: Theirs, known: Known, *, confidence_level: float, tolerance: float) -> Seen:
     """Lay a fitted model beside ours, and find what there is to say."""
-    known = _without_nested(known)
-    theirs, turned = _turn(theirs, known)
-    counterpart, near = _counterpart(theirs), max(tolerance, _NEAR)
-    why = [*_estimand(theirs, known, counterpart), *_variance(theirs, known, counterpart, near)]
+    b = _Beside(theirs, known.without_nested(), max(tolerance, _NEAR))
+    turned = "" if known.sides is None or b.is_mean else _turned(b)
+    if turned:
+        theirs = theirs.turned()
+        b = _Beside(theirs, b.known, b.near)
+    ours = known.ours[b.counterpart]
+    why = [*_estimand(b), *_variance(b)]
     told = [turned, *(reason.words for reason in why)]
-    df = known.ours[counterpart]["df"]
-    if np.isfinite([theirs.df, df]).all() and abs(theirs.df - df) > near * df:
-        is_rest = theirs.df == theirs.rest  # else of its clusters, of which there is more above
-        there = min(fit_clusters.number(column) for column in columns_of(theirs))
-        empty = there < theirs.n_clusters and theirs.df == theirs.n_clusters - 1
-        words = f"t({theirs.df:.4g})"
-        words += (
-            " of rows less coefficients (N-K)"
-            if is_rest
-            else " with the clusters of weight 0"
-            if empty
-            else ""
-        )
-        told.append(f"{words}, ours t({df:.4g})")
-        why += [Reason(words=words, of="df")] if is_rest or empty else []
-    if not why:
-        told.append("" if counterpart == "cr1" else _variance_words(counterpart, known))
-    left = _left(theirs, known, counterpart, why, near) if why else []
-    left += [theirs.other_bse] if theirs.other_bse else []
+    if b.other_df:
+        words, clusters = f"t({theirs.df:.4g})", theirs.n_clusters
+        if theirs.df == theirs.rest:
+            words += " of rows less coefficients (N-K)"
+        elif clusters > min(map(number_of, theirs.columns)) and theirs.df == clusters - 1:
+            words += " with the clusters of weight 0"
+        told.append(f"{words}, ours t({ours['df']:.4g})")
+        why += [Reason(words, "df")] if " " in words else []
+    if not why and b.counterpart == "cr0":
+        larger = f"{100 * (known.ours['cr1']['std_error'] / ours['std_error'] - 1):.2g}% larger"
+        told.append(f"CR0 against CR1: it lacks the factor G/(G-1), with which the error is {larger}")
+    elif not why and b.counterpart != "cr1":
+        told.append(f"its error is that of {b.counterpart.upper()}")
+    left = [words for words in (*(_left(b, why) if why else []), theirs.other_bse) if words]
     told += left
-    if np.isnan(theirs.df) and np.isfinite(df):
-        told.append(normal_words(df, known.confidence_level))
-    return Seen(
-        theirs=theirs,
-        counterpart=counterpart,
-        note="; ".join(words for words in told if words),
-        should_agree=not why,
-        is_left=bool(left),
-    )
+    if np.isnan(theirs.df) and np.isfinite(ours["df"]):
+        told.append(normal_words(ours["df"], confidence_level))
+    return Seen(theirs, b.counterpart, "; ".join(words for words in told if words), not why, bool(left))
 
 
-def _left(theirs: Theirs, known: Known, counterpart: str, why: list[Reason], near: float) -> list[str]:
+def _turned(b: _Beside) -> str:
+    """Why it has the other sign, by the name of the coefficient, or else by the signs themselves; else empty."""
+    theirs = b.theirs
+    if theirs.direction < 0 and b.known.sides is not None:
+        return "{!r} is {!r} minus {!r}, and was turned".format(theirs.of, *b.known.sides[::-1])
+    if not theirs.direction and theirs.estimate * b.known.ours["cr1"]["estimate"] < 0:
+        return "by its sign the difference is the other way round there, and was turned"
+    return ""
+
+
+def _left(b: _Beside, why: list[Reason]) -> list[str]:
     """What the reasons do not explain of the estimate, the error and the degrees of freedom, each on its own."""
-    ours, told = known.ours[counterpart], []
-    every = {reason.of for reason in why}
-    expected = (
-        theirs.rows.estimate if theirs.rows is not None else np.nan if "all" in every else ours["estimate"]
-    )
+    theirs, ours, told = b.theirs, b.known.ours[b.counterpart], []
+    every, near = {reason.of for reason in why}, b.near
+    expected = np.nan if "all" in every else ours["estimate"]
+    expected = expected if theirs.rows is None else theirs.rows.estimate
     if abs(theirs.estimate - expected) > near * max(abs(expected), float(np.nan_to_num(ours["std_error"]))):
         told.append(f"its estimate is not the {expected:.6g} of its rows")
     factors = [reason.factor for reason in why if reason.of != "df"]
@@ -176,301 +197,206 @@ def _left(theirs: Theirs, known: Known, counterpart: str, why: list[Reason], nea
     if "all" not in every and np.isfinite(factor) and factor > 0 and ours["std_error"] > 0:
         rest = theirs.std_error / np.sqrt(factor) / ours["std_error"] - 1
         if not abs(rest) <= near:
-            told.append(
-                f"{'without it' if len(factors) == 1 else 'beyond that'} the relative difference is {rest:.2g}"
-            )
-        elif (
-            np.isfinite([theirs.df, ours["df"]]).all()
-            and "df" not in every
-            and abs(theirs.df - ours["df"]) > near * ours["df"]
-        ):
+            what = "without it" if len(factors) == 1 else "beyond that"
+            told.append(f"{what} the relative difference is {rest:.2g}")
+        elif b.other_df and "df" not in every:
             told.append("which nothing here explains")
-    own = _own_error(theirs, factors)
-    if not told and abs(theirs.std_error - own) > near * own + near * known.near:
+    own = _own_error(theirs) * float(np.sqrt(np.nanprod(factors)))
+    if not told and abs(theirs.std_error - own) > near * (own + b.slack):
         told.append(f"its error is not the {own:.6g} of its rows")
     return told
 
 
-def _own_error(theirs: Theirs, factors: list[float]) -> float:
+def _own_error(theirs: Theirs) -> float:
     """The robust error that its rows and clusters give; nan where it is of another kind, or they are not known."""
+    hc1 = theirs.cov_type == "hc1" and theirs.kind in _LEAST_SQUARES
     crossed = theirs.clustered and theirs.groups is not None and theirs.cov_type in ("cluster", "robust")
-    least_squares = theirs.kind in ("OLS", "WLS")
-    if theirs.rows is None or not (
-        crossed or theirs.cov_type == "hc0" or (theirs.cov_type == "hc1" and least_squares)
-    ):
+    if theirs.rows is None or not (crossed or hc1 or theirs.cov_type == "hc0"):
         return np.nan
     small_sample = theirs.small_sample and theirs.cov_type == "cluster"
-    variance = fit_rows.sandwich(theirs.rows, columns_of(theirs), small_sample=small_sample)
-    variance *= float(np.nanprod(factors))
-    variance *= theirs.n_rows / max(theirs.n_rows - theirs.n_params, 1) if theirs.cov_type == "hc1" else 1.0
+    variance = sandwich(theirs.rows, theirs.columns, small_sample=small_sample)
+    variance *= theirs.n_rows / max(theirs.n_rows - theirs.n_params, 1) if hc1 else 1.0
     return float(np.sqrt(variance)) if variance >= 0 else np.nan
 
 
-def _without_nested(known: Known) -> Known:
-    """With the clusterings that lie within no other of ours: the variance is that of these."""
-    kept = fit_rows.counted(list(known.scores.clusterings.T))
-    if len(kept) == known.scores.ways:
-        return known
-    return dataclasses.replace(
-        known,
-        names=[known.names[k] for k in kept],
-        scores=dataclasses.replace(known.scores, clusterings=known.scores.clusterings[:, kept]),
-        orders=[(scores, [codes[k] for k in kept]) for scores, codes in known.orders],
-    )
-
-
-def _turn(theirs: Theirs, known: Known) -> tuple[Theirs, str]:
-    """With the sign of ours, by the name of the coefficient, or else by the signs themselves."""
-    if known.sides is None:
-        return theirs, ""
-    first, second = known.sides
-    if _is_mean(theirs, known):
-        return theirs, ""
-    if theirs.direction < 0:
-        words = f"{theirs.of!r} is {second!r} minus {first!r}, and was turned"
-    elif not theirs.direction and theirs.estimate * known.ours["cr1"]["estimate"] < 0:
-        words = "by its sign the difference is the other way round there, and was turned"
-    else:
-        return theirs, ""
-    rows = theirs.rows
-    if rows is not None:
-        rows = dataclasses.replace(rows, estimate=-rows.estimate, rows=-rows.rows)
-    return dataclasses.replace(theirs, estimate=-theirs.estimate, rows=rows), words
-
-
-def _is_mean(theirs: Theirs, known: Known) -> bool:
-    """Whether it is a mean beside a difference: where the rows are items, the level of all of them is the difference."""
-    return theirs.is_level and theirs.n != len(known.scores.first)
-
-
-def _close(one: float, other: float, near: float) -> bool:
-    return bool(abs(one - other) <= near * abs(other))
-
-
-def _counterpart(theirs: Theirs) -> str:
-    """Which of ours its variance should be."""
-    if theirs.cov_type in ("bias_reduced", "cluster-crv3", "cluster-jk"):
-        return "cr3"
-    if theirs.clustered:
-        return "cr0" if theirs.cov_type == "robust" or not theirs.small_sample else "cr1"
-    kind = theirs.cov_type.upper()
-    # Each row is a cluster of its own; only least squares tells these apart, and elsewhere all are HC0.
-    kinds = {"HC0": "cr0", "HC1": "cr1", "HC2": "cr2", "HC3": "cr3"}
-    return kinds.get(kind, "cr1") if theirs.kind in ("OLS", "WLS") else "cr0" if kind in kinds else "cr1"
-
-
-def _variance_words(counterpart: str, known: Known) -> str:
-    if counterpart != "cr0":
-        return f"its error is that of {counterpart.upper()}"
-    larger = known.ours["cr1"]["std_error"] / known.ours["cr0"]["std_error"] - 1
-    return f"CR0 against CR1: it lacks the factor G/(G-1), with which the error is {100 * larger:.2g}% larger"
-
-
-def _estimand(theirs: Theirs, known: Known, counterpart: str) -> list[Reason]:
+def _estimand(b: _Beside) -> list[Reason]:
     """Why it estimates something else, or from other rows or clusters."""
-    told = [theirs.scale] if theirs.scale else []
-    ours, same, alike = fit_rows.of_scores(known.scores), False, False
-    columns = columns_of(theirs)
-    if theirs.weighs:
-        told.append(f"another estimand: {theirs.weighs}")
-    if _is_mean(theirs, known):
+    theirs, clusters = b.theirs, list[str]()
+    weights = _other_weights(theirs.weights, b.known.scores)
+    told = [theirs.scale, theirs.weighs and f"another estimand: {theirs.weighs}"]
+    if b.is_mean:
         told.append(f"another estimand: {theirs.of!r} is a mean, or a sum of them, and not a difference")
-    if theirs.kind not in fit_rows.KINDS:
-        told.append(
-            f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
-            if abs(theirs.estimate - ours.estimate) <= known.near
-            else f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
+    if theirs.kind not in KINDS:
+        other = (
+            f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
         )
-    if theirs.rows is not None:
-        same = abs(theirs.rows.estimate - ours.estimate) <= known.near
-        shares = counterpart in ("cr2", "cr3")
-        alike = fit_rows.same_clusters(theirs.rows, columns, ours, known.scores, shares=shares)
-    if same and (alike or known.scores.flat):
-        return [Reason(words=words, of="all") for words in told]
-    if theirs.is_wide and abs(theirs.estimate - ours.estimate) <= known.near:
-        told.append(
-            f"not checked: its {theirs.n_params} columns are too many to look at its rows; its estimate is the same"
-        )
-        return [Reason(words=words, of="all") for words in told]
-    rows = _other_rows(theirs, known)
-    weights = _other_weights(theirs.weights, known.scores)
-    told += [rows] if rows else []
-    told += [f"another estimand: {weights}"] if weights else []
-    if theirs.others and not same and not theirs.scale and not _is_mean(theirs, known):
-        told.append(
-            f"another estimand: the model also holds {examples(map(repr, theirs.others))}, given which its coefficient is"
-        )
-    clusters = _clusters(theirs, known, columns) if theirs.groups is not None else []
-    if not told and not clusters and not same:
-        told.append(
-            "another estimand: that of its rows cannot be told"
-            if theirs.rows is None
-            else f"other scores: their own {'mean' if known.sides is None else 'difference'} is {theirs.rows.estimate:.6g}"
-        )
-    if not told and not clusters and theirs.others:
-        clusters = [
-            f"the model also holds {examples(map(repr, theirs.others))}, so that its residuals and its error are others"
-        ]
-    if not told and not clusters and theirs.clustered:
-        clusters = ["its clusters hold other rows than yours: are its cluster ids in the order of its rows?"]
-    return [Reason(words=words, of="all") for words in told] + [
-        Reason(words=words, of="error") for words in clusters
-    ]
+        alike = f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
+        told.append(alike if b.close else other)
+    if b.same and (b.alike or b.known.scores.flat):
+        pass
+    elif theirs.is_wide and b.close:
+        columns = f"its {theirs.n_params} columns are too many to look at its rows"
+        told.append(f"not checked: {columns}; its estimate is the same")
+    else:
+        told += [b.rows, weights and f"another estimand: {weights}"]
+        also = f"the model also holds {examples(map(repr, theirs.others))}" if theirs.others else ""
+        if also and not (b.same or theirs.scale or b.is_mean):
+            told.append(f"another estimand: {also}, given which its coefficient is")
+        clusters = _clusters(b) if theirs.clustered and theirs.groups is not None else []
+        if any(told) or clusters:
+            pass
+        elif not b.same and theirs.rows is None:
+            told.append("another estimand: that of its rows cannot be told")
+        elif not b.same and theirs.rows is not None:
+            what = "mean" if theirs.sides is None else "difference"
+            told.append(f"other scores: their own {what} is {theirs.rows.estimate:.6g}")
+        elif also:
+            clusters = [f"{also}, so that its residuals and its error are others"]
+        elif theirs.clustered:
+            clusters = [f"its clusters hold other rows than yours: {_ORDER}"]
+    return [*(Reason(words, "all") for words in told if words), *map(Reason, clusters)]
 
 
-def columns_of(theirs: Theirs) -> list[Any]:
-    """Its groups, one array a clustering that lies within no other; without any each row is one."""
-    if not theirs.clustered or theirs.groups is None:
-        return [np.arange(len(theirs.rows.rows) if theirs.rows is not None else theirs.n)]
-    groups = np.asarray(theirs.groups)
-    columns = list(groups.reshape(len(groups), -1).T)
-    return [columns[k] for k in fit_rows.counted(columns)]
-
-
-def _other_rows(theirs: Theirs, known: Known) -> str:
-    n = len(known.scores.first)
-    if theirs.n in ([n] if known.scores.second is None else [n, 2 * n]):
-        return ""
-    nearest = n if known.scores.second is None or theirs.n_params == 1 else 2 * n
-    what = "dropped" if theirs.n < nearest else "other"
-    missing = f" (statsmodels left out {theirs.dropped:,} with something missing)" if theirs.dropped else ""
-    return f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{missing}"
-
-
-def _variance(theirs: Theirs, known: Known, counterpart: str, near: float) -> list[Reason]:
+def _variance(b: _Beside) -> list[Reason]:
     """Why its variance is another."""
-    told = []
+    theirs, scores, told = b.theirs, b.known.scores, []
     if np.isnan(theirs.std_error):
         crossed = theirs.clustered and theirs.groups is not None and np.ndim(theirs.groups) > 1
-        told.append(
-            "its variance, a sum with minus signs, is negative, so that it has no error"
-            if crossed
-            else "it has no error"
-        )
-    if known.scores.flat:
-        told.append(
-            "no variance: all clusters have the same mean, and an interval without width is no certainty"
-        )
-    elif known.negative[counterpart]:
+        negative = "its variance, a sum with minus signs, is negative, so that it has no error"
+        told.append(negative if crossed else "it has no error")
+    if scores.flat:
+        told.append(FLAT)
+    elif b.known.negative[b.counterpart]:
         told.append("ours over the crossed clusterings is negative, and the largest of their own stands in")
-    rows, k, factors = theirs.n_rows, theirs.n_params, []
+    rows, k, n_clusters, factors = theirs.n_rows, theirs.n_params, theirs.n_clusters, {}
     if theirs.clustered and theirs.kind != "GEE" and theirs.small_sample:
-        if theirs.cov_type == "cluster" and k > 1:
-            factors.append(("(N-1)/(N-K)", (rows - 1) / max(rows - k, 1)))
         if theirs.cov_type != "cluster":
-            factors.append(("(G-1)/G", (theirs.n_clusters - 1) / theirs.n_clusters))
-    if theirs.scaling != 1:
-        factors.append(("scaling_factor", theirs.scaling))
-    if theirs.empty != 1:
-        factors.append(("G/(G-1) with the clusters of weight 0", theirs.empty))
-    found = [Reason(words=words, of="error") for words in told]
-    found += [
-        Reason(words=f"its variance has a further factor {name} = {value:.6g}", of="error", factor=value)
-        for name, value in factors
-    ]
-    if theirs.cov_type == "cluster-jk" and np.ptp(known.scores.sizes) > 0:
+            factors["(G-1)/G"] = (n_clusters - 1) / n_clusters
+        elif k > 1:
+            factors["(N-1)/(N-K)"] = (rows - 1) / max(rows - k, 1)
+    factors |= {"scaling_factor": theirs.scaling} if theirs.scaling != 1 else {}
+    factors |= {"G/(G-1) with the clusters of weight 0": theirs.empty} if theirs.empty != 1 else {}
+    found = [*map(Reason, told)]
+    for name, value in factors.items():
+        found.append(Reason(f"its variance has a further factor {name} = {value:.6g}", factor=value))
+    if theirs.cov_type == "cluster-jk" and np.ptp(scores.sizes) > 0:
         words = "its jackknife is centred on the mean of its own estimates, and CR3 on the estimate"
-        found.append(Reason(words=words, of="error"))
+        found.append(Reason(words))
     if not theirs.clustered and not theirs.scale:
-        found += [Reason(words=words, of="error") for words in _not_clustered(theirs, known, near)]
-    return found
+        found.append(Reason(_not_clustered(b)))
+    return [reason for reason in found if reason.words]
 
 
-def _not_clustered(theirs: Theirs, known: Known, near: float) -> list[str]:
+def _not_clustered(b: _Beside) -> str:
     """Why the error of a model without clusters is another; empty where its rows are our clusters."""
+    theirs, scores = b.theirs, b.known.scores
     if theirs.no_slope:
-        return [
-            "the random intercept cancels in a difference, so its error takes the rows of a cluster as independent; it needs a "
-            "random slope of the system"
-        ]
+        return _NO_SLOPE
     if theirs.kind == "MixedLM":
-        return ["its error is that of the mixed model, and not clustered"]
-    least_squares = theirs.kind in ("OLS", "WLS")
-    hc = theirs.cov_type.startswith("hc") and (
-        theirs.n_params == 1 or theirs.cov_type == "hc0" or not least_squares
-    )
-    classical = theirs.kind == "OLS" and theirs.cov_type == "nonrobust" and theirs.n_params == 1
-    shares, ours = theirs.cov_type in ("hc2", "hc3"), fit_rows.of_scores(known.scores)
-    alike = theirs.rows is not None and fit_rows.same_clusters(
-        theirs.rows, columns_of(theirs), ours, known.scores, shares=shares
-    )
-    return [] if (hc or classical) and alike else [_error_words(theirs, known, near)]
-
-
-def _error_words(theirs: Theirs, known: Known, near: float) -> str:
-    """What the standard error is instead, of the usual suspects."""
-    scores = known.scores
-    n, y, rows = len(scores.first), scores.mean_of, theirs.n
-    weights = np.ones(n) if scores.weights is None else scores.weights
-    factor = np.sqrt((rows - 1) / max(rows - theirs.n_params, 1))
+        return "its error is that of the mixed model, and not clustered"
+    plain = theirs.cov_type == "nonrobust" and theirs.kind == "OLS"
+    if theirs.cov_type.startswith("hc") or plain:
+        no_factor = not plain and (theirs.cov_type == "hc0" or theirs.kind not in _LEAST_SQUARES)
+        if (theirs.n_params == 1 or no_factor) and b.alike:
+            return ""
+    # What the standard error is instead, of the usual suspects.
+    share = b.ours.weights / b.ours.weights.sum()
+    factor = (theirs.n - 1) / max(theirs.n - theirs.n_params, 1)
     independent = "it takes the items as independent"
-    share, left = weights / weights.sum(), (y - scores.average(y)) ** 2
-    suspects = {
-        # Heteroskedastic, of one variance, and heteroskedastic with each residual as if its item were left out.
-        independent: [
-            np.sqrt((share**2 * left).sum()),
-            np.sqrt((share * left).sum() / (n - 1)),
-            np.sqrt(((share / (1 - share)) ** 2 * left).sum()),
-        ]
-    }
-    if scores.second is not None:
-        suspects[independent].append(suspects[independent][1] * factor)
-        apart = sum((side - scores.average(side)) ** 2 for side in (scores.first, scores.second))
-        suspects[f"{independent}, and the two systems as measured on different ones"] = [
-            np.sqrt((share**2 * apart).sum()),
-            np.sqrt((share * apart).sum() / (n - 1)),
-            np.sqrt(((share / (1 - share)) ** 2 * apart).sum()),
-        ]
-    for words, values in suspects.items():
-        if any(_close(theirs.std_error, float(value), near) for value in values):
+    apart = f"{independent}, and the two systems as measured on different ones"
+    for words, sides in ((independent, [scores.mean_of]), (apart, scores.sides)):
+        left = np.sum([(side - scores.average(side)) ** 2 for side in sides], axis=0)
+        # Heteroskedastic, with each residual as if its item were left out, and of one variance.
+        one = (share * left).sum() / (len(left) - 1)
+        values = [(share**2 * left).sum(), ((share / (1 - share)) ** 2 * left).sum(), one, one * factor]
+        if any(abs(theirs.std_error - error) <= b.near * error for error in np.sqrt(values)):
             return f"{words} (cov_type={theirs.cov_type!r})"
     return f"its error is not clustered (cov_type={theirs.cov_type!r})"
 
 
-def _clusters(theirs: Theirs, known: Known, columns: list[Any]) -> list[str]:
+# Clusters
+
+
+def _clusters(b: _Beside) -> list[str]:
     """In what its clusters are not ours."""
-    if not theirs.clustered:
-        return []
-    here = known.scores.margins
+    columns, names, here = b.theirs.columns, b.known.names, b.known.scores.margins
     if len(columns) != len(here):
-        return [words for column in columns for words in fit_clusters.merged(column, None)] + [
-            _ways(columns, known)
-        ]
-    whole, beside = not _other_rows(theirs, known), _beside(theirs, known, columns)
-    order = min(
-        itertools.permutations(range(len(here))),
-        key=lambda places: sum(
-            not fit_clusters.same_sizes(column, here[k]) for column, k in zip(columns, places, strict=True)
-        ),
-    )
+        return [*(words for column in columns for words in _merged(column, None)), _ways(b)]
+    # Ours row by row of the model, where its rows are in an order that is known.
+    endog, beside = b.theirs.endog, list[IntArray | None]([None] * len(here))
+    if endog.ndim == 1 and len(columns[0]) == len(endog):
+        orders = (codes for scores, codes in b.known.orders if np.array_equal(scores, endog))
+        beside = list(next(orders, beside))
+
+    def unlike(order: Iterable[int]) -> int:
+        return sum(not _same_sizes(columns[d], here[k]) for d, k in enumerate(order))
+
     told = []
-    for column, place in zip(columns, order, strict=True):
-        of = f" of {known.names[place]!r}" if len(here) > 1 else ""
-        told += fit_clusters.merged(column, len(here[place])) or fit_clusters.others(
-            column, here[place], of, beside=None if beside is None else beside[place], whole=whole
-        )
+    for d, k in enumerate(min(itertools.permutations(range(len(here))), key=unlike)):
+        of = f" of {names[k]!r}" if len(here) > 1 else ""
+        others = _others(columns[d], here[k], of, beside=beside[k], whole=not b.rows)
+        told += _merged(columns[d], len(here[k])) or others
     return told
 
 
-def _beside(theirs: Theirs, known: Known, columns: list[Any]) -> list[IntArray] | None:
-    """Our clusters row by row of the model; None where its rows are in no order that is known."""
-    if theirs.endog.ndim != 1 or len(columns[0]) != len(theirs.endog):
-        return None
-    return next((codes for scores, codes in known.orders if np.array_equal(scores, theirs.endog)), None)
-
-
-def _ways(columns: list[Any], known: Known) -> str:
+def _ways(b: _Beside) -> str:
     """In words, that it has more or fewer clusterings than are named here."""
-    names, here = known.names, " + ".join(known.names)
+    names, here, columns = b.known.names, " + ".join(b.known.names), b.theirs.columns
     if len(names) == 1:
         return f"it is clustered two ways, and {here!r} alone is named here; name both in a list, as cluster=[{here!r}, ...]"
-    if len(columns) > 1:
-        return f"it is clustered two ways, and here by {here!r}"
-    alike = [
-        name
-        for name, sizes in zip(names, known.scores.margins, strict=True)
-        if fit_clusters.same_sizes(columns[0], sizes)
-    ]
-    return (
-        f"it is clustered {f'by {alike[0]!r} alone' if len(alike) == 1 else 'one way'}, and here by {here!r}"
-    )
+    alike = [name for k, name in enumerate(names) if _same_sizes(columns[0], b.known.scores.margins[k])]
+    one = f"by {alike[0]!r} alone" if len(alike) == 1 else "one way"
+    return f"it is clustered {'two ways' if len(columns) > 1 else one}, and here by {here!r}"
+
+
+def _sizes(column: Any) -> IntArray:
+    return np.sort(pd.Series(column).value_counts(dropna=False).to_numpy())
+
+
+def _same_sizes(column: Any, sizes: IntArray) -> bool:
+    """Whether two clusterings have clusters of the same sizes, or of twice them where each item has two rows."""
+    return any(np.array_equal(_sizes(column), np.sort(sizes) * rows) for rows in (1, 2))
+
+
+def _merged(column: Any, here: int | None) -> list[str]:
+    """Rows without a cluster id, which make one cluster; ``here`` is how many clusters are known."""
+    missing, how = int(pd.isna(column).sum()), "have no cluster id"
+    if here is not None and column.dtype.kind == "i" and (column == -1).any() and number_of(column) > here:
+        missing, how = int((column == -1).sum()), "have the code -1, which stands for a missing id"
+    words = f"clusters merged by missing ids: {missing:,} rows there {how}, and statsmodels takes them as one cluster"
+    return [words] if missing else []
+
+
+def _others(column: Any, sizes: IntArray, of: str, *, beside: IntArray | None, whole: bool) -> list[str]:
+    """Other clusters, or clusters of other sizes; ``beside`` are ours row by row."""
+    theirs, here, same = _sizes(column), len(sizes), _same_sizes(column, sizes)
+    there = len(theirs)
+    how = f"{there:,} there, {here:,} here" if there != here else "as many, but of other sizes"
+    what = f"other clusters{of}: {'as many, but with other rows' if same and there == here else how}"
+    crossing = "another clustering, which crosses yours" + ("" if of else ": name both in a list")
+    if beside is not None:
+        both = int(joint_codes([column, beside])[0, 1].max()) + 1
+        if both == there == here:
+            return []
+        if both == here:
+            crossing = _COARSER
+        elif both == there:
+            crossing = "a finer clustering"
+        elif same:
+            crossing = _ORDER
+        return [f"{what} ({crossing})"]
+    if same or (there == here and not whole):  # that sizes differ among other rows is no wonder
+        return []
+    ours = sizes * max(1, round(theirs.sum() / sizes.sum()))
+    if there < here and _could_be_unions(theirs, ours):
+        crossing = f"perhaps {_COARSER}"
+    if there > here and _could_be_unions(ours, theirs):
+        crossing = "perhaps a finer clustering"
+    return [f"{what} ({crossing})" if whole else what]
+
+
+def _could_be_unions(coarse: Any, fine: Any) -> bool:
+    """Whether clusters of these sizes could be unions of those: the k largest of them then hold as many at least."""
+    large, small = (np.cumsum(np.sort(one)[::-1]) for one in (coarse, fine))
+    # Of other rows nothing can be told.
+    return bool(large[-1] != small[-1] or (large >= small[: len(large)]).all())

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalci_accessor.stats.rates.crossed import counted
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scores:
-    """What is fitted: one score an item, or two of them, whose mean difference is asked for.
+    """What is fitted: one score an item, or two of them, whose mean difference is the estimate.
 
     Parameters
     ----------
@@ -22,93 +22,45 @@ class Scores:
         No score is missing.
     second : ndarray of float, shape (n,), or None
         Of the other system on the same items.
-    clusterings : ndarray of int, shape (n, D)
-        Cluster of each item in each clustering, from 0 to G - 1, in rising order of the first.
-    weights : ndarray of float, shape (n,), or None
-        Above 0, with a mean of 1; None where all are equal.
+    clusters : ndarray of int, or a sequence of these
+        Codes of any kind, of one clustering or several; all is brought into the order of the first.
     bounded : bool
         Whether all scores lie in [0, 1].
+    weights : ndarray of float, shape (n,), or None
+        Above 0; kept with a mean of 1, or as None where all are equal.
     """
 
-    first: FloatArray
-    second: FloatArray | None
-    clusterings: IntArray
-    weights: FloatArray | None = None
-    bounded: bool
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         first: FloatArray,
         second: FloatArray | None,
         clusters: IntArray | Sequence[IntArray],
         *,
         bounded: bool,
         weights: FloatArray | None = None,
-    ) -> Scores:
-        """Scores with cluster codes of any kind, of one clustering or several, brought into the order of the first."""
+    ) -> None:
         every = [clusters] if isinstance(clusters, np.ndarray) else clusters
-        codes = np.stack(
-            [np.unique(one, return_inverse=True)[1].reshape(-1) for one in every], axis=1
-        ).astype(np.int64)
-        order = np.argsort(codes[:, 0], kind="stable")
-        if weights is not None:
-            weights = weights[order] / weights.mean() if len(weights) and np.ptp(weights) > 0 else None
-        return cls(
-            first=first[order],
-            second=None if second is None else second[order],
-            clusterings=codes[order],
-            weights=weights,
-            bounded=bounded,
-        )
+        codes = [np.unique(one, return_inverse=True)[1].reshape(-1).astype(np.int64) for one in every]
+        order = np.argsort(codes[0], kind="stable")
+        self.bounded, self.first = bounded, first[order]
+        self.second = None if second is None else second[order]
+        self.sides = [self.first] if self.second is None else [self.first, self.second]
+        self.mean_of = self.first if self.second is None else self.first - self.second
+        even = weights is None or not len(weights) or np.ptp(weights) == 0
+        self.weights = None if even or weights is None else weights[order] / weights.mean()
+        self.clusterings = np.stack(codes, axis=1)[order]  # from 0 to G - 1, shape (n, D)
+        self.ways, self.codes = len(codes), self.clusterings[:, 0]
+        self.groups = self.codes if self.ways == 1 else self.clusterings  # as statsmodels takes them
+        self.margins = [np.bincount(one) for one in codes]  # items in each cluster of each clustering
+        self.sizes, self.n_clusters = self.margins[0], min(map(len, self.margins))
 
-    @property
-    def ways(self) -> int:
-        """Number of clusterings."""
-        return int(self.clusterings.shape[1])
-
-    @property
-    def codes(self) -> IntArray:
-        """Clusters of the first clustering."""
-        return self.clusterings[:, 0]
-
-    @property
-    def groups(self) -> IntArray:
-        """Clusters as statsmodels takes them: (n,) of one clustering, (n, 2) of two."""
-        return self.codes if self.ways == 1 else self.clusterings
+    def of(self, clusters: IntArray | Sequence[IntArray]) -> Scores:
+        """The same by other clusterings."""
+        return Scores(self.first, self.second, clusters, bounded=self.bounded, weights=self.weights)
 
     def parts(self) -> dict[tuple[int, ...], Scores]:
         """The same by each clustering alone and by each of their intersections, from their places."""
-        joint: dict[tuple[int, ...], IntArray] = {}
-        for size in range(1, self.ways + 1):
-            for some in itertools.combinations(range(self.ways), size):
-                last = self.clusterings[:, some[-1]]
-                both = last if size == 1 else joint[some[:-1]] * len(last) + last
-                joint[some] = np.unique(both, return_inverse=True)[1].reshape(-1)
-        return {
-            some: Scores.of(self.first, self.second, codes, bounded=self.bounded, weights=self.weights)
-            for some, codes in joint.items()
-        }
-
-    @property
-    def mean_of(self) -> FloatArray:
-        """What the mean is of: the scores, or the differences of the items."""
-        return self.first if self.second is None else self.first - self.second
-
-    @property
-    def margins(self) -> list[IntArray]:
-        """Items in each cluster of each clustering."""
-        return [np.bincount(codes) for codes in self.clusterings.T]
-
-    @property
-    def sizes(self) -> IntArray:
-        """Items in each cluster of the first clustering."""
-        return np.bincount(self.codes)
-
-    @property
-    def n_clusters(self) -> int:
-        """Clusters, of the clustering with the fewest."""
-        return min(map(len, self.margins))
+        return {some: self.of(codes) for some, codes in joint_codes(list(self.clusterings.T)).items()}
 
     @property
     def effective_clusters(self) -> float:
@@ -119,27 +71,20 @@ class Scores:
 
     def average(self, values: FloatArray) -> float:
         """Weighted mean."""
-        return (
-            float(values.mean())
-            if self.weights is None
-            else float(self.weights @ values / self.weights.sum())
-        )
+        weights = self.weights
+        return float(values.mean() if weights is None else weights @ values / weights.sum())
 
     @property
     def nearest_end(self) -> float:
         """Distance of a mean from the nearer end of [0, 1]."""
-        sides = [self.first] if self.second is None else [self.first, self.second]
-        return min(min(self.average(side), self.average(1 - side)) for side in sides)
+        return min(min(self.average(side), self.average(1 - side)) for side in self.sides)
 
     @property
     def constant(self) -> bool:
         """Whether what the mean is of never varies, by more than rounding."""
         y = self.mean_of
-        scale = max(
-            float(np.abs(one).max(initial=0.0))
-            for one in (self.first, y if self.second is None else self.second)
-        )
-        return bool(np.ptp(y) <= 8 * np.finfo(np.float64).eps * scale) if len(y) else True
+        scale = np.abs(self.sides).max(initial=0.0)
+        return not len(y) or bool(np.ptp(y) <= 8 * np.finfo(np.float64).eps * scale)
 
     @property
     def flat(self) -> bool:
@@ -147,32 +92,36 @@ class Scores:
 
         Of several clusterings none may vary.
         """
-        if not len(self.first):
+        if self.constant:
             return True
         y = self.mean_of
-        left = y - self.average(y)
-        weighted = left if self.weights is None else self.weights * left
-        scale = float(np.abs(y).max()) or 1.0
-        residuals = [np.bincount(codes, weights=weighted) / len(y) for codes in self.clusterings.T]
+        left = (y - self.average(y)) * (1.0 if self.weights is None else self.weights)
+        residuals = [np.bincount(codes, weights=left) / len(y) for codes in self.clusterings.T]
         largest = max(float((residual**2).sum()) for residual in residuals)
-        return self.constant or bool(largest <= (8 * np.finfo(np.float64).eps * scale) ** 2)
+        return bool(largest <= (8 * np.finfo(np.float64).eps * (float(np.abs(y).max()) or 1.0)) ** 2)
 
     def stacked(self) -> tuple[FloatArray, FloatArray, IntArray, FloatArray | None]:
         """Response, design, clusters and weights: a constant alone, or two rows an item and which is the first system's."""
         if self.second is None:
             return self.first, np.ones((len(self.first), 1)), self.groups, self.weights
-        n = len(self.first)
         y = np.stack([self.first, self.second], axis=1).ravel()
-        system = np.tile([1.0, 0.0], n)
-        design = np.stack([np.ones(2 * n), system], axis=1)
-        return (
-            y,
-            design,
-            np.repeat(self.groups, 2, axis=0),
-            None if self.weights is None else np.repeat(self.weights, 2),
-        )
+        design = np.tile([[1.0, 1.0], [1.0, 0.0]], (len(self.first), 1))
+        weights = None if self.weights is None else np.repeat(self.weights, 2)
+        return y, design, np.repeat(self.groups, 2, axis=0), weights
 
 
-def not_nested(parts: dict[tuple[int, ...], Scores]) -> list[int]:
+def joint_codes(columns: Sequence[Any]) -> dict[tuple[int, ...], IntArray]:
+    """Codes from 0 of each clustering, whatever its ids, and of each of their intersections, from their places."""
+    codes = [np.asarray(pd.factorize(one, use_na_sentinel=False, sort=False)[0]) for one in columns]
+    joint: dict[tuple[int, ...], IntArray] = {}
+    for size in range(1, len(codes) + 1):
+        for some in itertools.combinations(range(len(codes)), size):
+            last = codes[some[-1]]
+            both = last if size == 1 else joint[some[:-1]] * (last.max(initial=0) + 1) + last
+            joint[some] = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return joint
+
+
+def not_nested(joint: dict[tuple[int, ...], IntArray]) -> list[int]:
     """Places of the clusterings that do not lie within another."""
-    return counted({some: one.n_clusters for some, one in parts.items()})
+    return counted({some: int(codes.max(initial=-1)) + 1 for some, codes in joint.items()})

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
 
 from evalci_accessor.crosscheck import estimators as sm
-from evalci_accessor.crosscheck.fitted import theirs_of
-from evalci_accessor.crosscheck.reasons import Known, normal_words, reasons
-from evalci_accessor.crosscheck.rows import of_scores
+from evalci_accessor.crosscheck.fitted import Theirs, of_scores
+from evalci_accessor.crosscheck.reasons import FLAT, Known, normal_words, reasons
 from evalci_accessor.crosscheck.scores import Scores
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.methods.pairs import diff_by_methods, refuse_without_factor
@@ -52,45 +51,35 @@ _ROUNDING = 1e-12
 _LEAST = 1e-6  # of tolerances, where a factor was divided out
 _FEW_EFFECTIVE, _UNEQUAL, _MUCH = 20, 0.6, 1.3
 _NEGATIVE = "the variance over the crossed clusterings is negative: the largest of their own stands in"
+_NOTES = {
+    "glm_binomial_cluster": "by the delta method from the logit",
+    "ols_cr2": "made from OLS's residuals and hat matrix: statsmodels has no CR2",
+    "gee_independence": "CR0: CR1 without G/(G-1)",
+    "gee_independence_bias_reduced": "Mancl and DeRouen's, which is CR3",
+}
 _NUMBERS = ("estimate", "std_error", "ci_low", "ci_high", "df")
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys((*_NUMBERS, "estimate_difference", "relative_difference"), np.float64),
+    **dict.fromkeys(("compared_with", "note", "status", "cluster"), object),
+    **dict.fromkeys(("agrees", "should_agree"), bool),
+    **dict.fromkeys(("n", "n_clusters"), np.int64),
+}
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Unit:
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Unit(Known):
     """One mean, or one difference: ours, and the scores that statsmodels is given.
 
     Parameters
     ----------
-    scores : Scores
-    names : list of str
-        Of the clusterings.
-    ours : dict
-        By name of ours, the five numbers by name of column.
-    negative : dict
-        By name of ours, whether the variance over crossed clusterings is negative, so that another stands in.
     method : str
         What the default was.
-    sides : tuple of str, or None
-        The two systems of a difference.
-    orders : list of tuples
-        Scores or differences, and their clusters, in orders that the rows of a fitted model may have.
     fits : dict
         What statsmodels gave so far, by estimator.
     """
 
-    scores: Scores
-    names: list[str]
-    ours: dict[str, dict[str, float]]
-    negative: dict[str, bool]
     method: str
-    sides: tuple[str, str] | None = None
-    orders: list[tuple[FloatArray, list[IntArray]]] = dataclasses.field(default_factory=list)
     fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
-
-    @property
-    def even(self) -> bool:
-        """Whether all clusters are equally large."""
-        return bool(len(self.scores.first)) and len(np.unique(self.scores.sizes)) == 1
 
     def fit(self, estimator: str, confidence_level: float) -> sm.Fit:
         """By statsmodels, once."""
@@ -110,21 +99,15 @@ def crosscheck(reader: Reader[Answer], roles: Roles, options: CrosscheckOptions)
     read: Read[Any, Answer]
     if roles.factor is None:
         refuse_without_factor(roles)
-        with missing_ids_with_words(options.against):
-            read = reader.clustered(roles)
+    with missing_ids_with_words(options.against):
+        read = reader.clustered(roles) if roles.factor is None else reader.pairs(roles)
         read.write.refuse(*CROSSCHECK_COLUMNS)
-        with missing_ids_with_words(options.against):
-            columns = rates(read.found, options)
-    else:
-        with missing_ids_with_words(options.against):
-            read = reader.pairs(roles)
-        read.write.refuse(*CROSSCHECK_COLUMNS)
-        columns = differences(read.found, options)
-        axes["pair"] = read.write.sides(read.found.pairs)
-        shape = (len(read.found.tables), len(read.found.pairs), -1)
-        columns = {
-            name: value.reshape(shape) if np.ndim(value) == 2 else value for name, value in columns.items()
-        }
+        found: Any = read.found
+        columns = (rates if roles.factor is None else differences)(found, options)
+    if roles.factor is not None:
+        axes["pair"] = read.write.sides(found.pairs)
+        shape = (len(found.tables), len(found.pairs), -1)
+        columns = {name: one.reshape(shape) if np.ndim(one) == 2 else one for name, one in columns.items()}
     estimators = columns.pop("estimator")
     return read.write(columns, axes | {"estimator": {"estimator": estimators.astype(str)}})
 
@@ -142,27 +125,35 @@ def rates(sample: Sample, options: CrosscheckOptions) -> dict[str, Any]:
         name: rate(t, given=Given(mo=mo, crossed=crossed), method=name, confidence_level=level)
         for name in VARIANCES
     } | {"default": default}
-    ours = {
-        name: {column: np.ravel(getattr(result, column)) for column in _NUMBERS}
+    numbers = {
+        name: {column: getattr(result, column) for column in (*_NUMBERS, "negative")}
         for name, result in found.items()
     }
-    negative = {name: np.ravel(result.negative) for name, result in found.items()}
 
     def unit(h: int) -> Unit:
         y, clusters, weights = rows_of(h)
         return Unit(
-            scores=Scores.of(y, None, clusters, bounded=t.bounded, weights=weights),
+            scores=Scores(y, None, clusters, bounded=t.bounded, weights=weights),
             method=default.method,
             orders=[(y, clusters)],
             names=[str(one.cluster) for one in sample.clusterings],
-            ours={
-                name: {column: float(values[h]) for column, values in one.items()}
-                for name, one in ours.items()
-            },
-            negative={name: bool(flags[h]) for name, flags in negative.items()},
+            **_ours(numbers, h),
         )
 
     return _columns(unit, t.n_groups, sample.cluster or "", options)
+
+
+def _ours(numbers: Mapping[str, Mapping[str, Any]], k: int) -> dict[str, Any]:
+    """Our numbers of one mean or difference."""
+    at = {
+        name: {column: np.ravel(one[column])[k] for column in (*_NUMBERS, "negative")}
+        for name, one in numbers.items()
+    }
+    negative = {name: bool(one.pop("negative")) for name, one in at.items()}
+    return {
+        "ours": {name: {key: float(x) for key, x in one.items()} for name, one in at.items()},
+        "negative": negative,
+    }
 
 
 def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
@@ -170,40 +161,24 @@ def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
     n_pairs = len(matched.pairs)
     check_options(options, len(matched.tables) * n_pairs)
     found = diff_by_methods(matched, (*VARIANCES, "auto"), options.confidence_level)
-    methods = dict(zip(OURS, found, strict=True))
-    names = [one.name for one in matched.clusterings]
+    methods = {name: one | {"estimate": one["difference"]} for name, one in zip(OURS, found, strict=True)}
 
     def unit(k: int) -> Unit:
-        h, pair = divmod(k, n_pairs)
-        table, (a, b) = matched.tables[h], matched.pairs[pair]
+        table, (a, b) = matched.tables[k // n_pairs], matched.pairs[k % n_pairs]
         both = ~np.isnan(table.scores[:, [a, b]]).any(axis=1)
-        clusters = [table.clusters[d,][both] for d in range(len(names))]
-        first, second, systems = (
-            table.scores[both, a],
-            table.scores[both, b],
-            [matched.systems[int(one)] for one in (a, b)],
-        )
+        clusters = [table.clusters[d,][both] for d in range(len(matched.clusterings))]
+        first, second = table.scores[both, a], table.scores[both, b]
+        systems = [matched.systems[int(one)] for one in (a, b)]
         orders = [] if options.against is None else _orders(first, second, clusters)
         orders += matched.orders(systems) if orders and matched.orders is not None else []
-        scores = Scores.of(
-            first,
-            second,
-            clusters,
-            bounded=matched.bounded,
-            weights=None if table.weights is None else table.weights[both],
-        )
-        columns = {"estimate": "difference"} | {name: name for name in _NUMBERS if name != "estimate"}
+        weights = None if table.weights is None else table.weights[both]
         return Unit(
-            scores=scores,
-            names=names,
+            scores=Scores(first, second, clusters, bounded=matched.bounded, weights=weights),
+            names=[one.name for one in matched.clusterings],
             method=str(methods["default"]["method"]),
             orders=orders,
             sides=(str(systems[0]), str(systems[1])),
-            ours={
-                name: {column: float(one[key][h, pair]) for column, key in columns.items()}
-                for name, one in methods.items()
-            },
-            negative={name: bool(one["negative"][h, pair]) for name, one in methods.items()},
+            **_ours(methods, k),
         )
 
     return _columns(unit, len(matched.tables) * n_pairs, matched.cluster or "", options)
@@ -258,27 +233,20 @@ def _columns(
 ) -> dict[str, Any]:
     """Fill in every unit by every estimator."""
     names = (*OURS, *sm.ESTIMATORS, *(["against"] if options.against is not None else []))
-    shape = (n_units, len(names))
-    text = ("compared_with", "note", "status", "cluster")
+    rows, current = [], None
+    every = [(k, name) for k in range(n_units) for name in names]
+    for k, name in progress(every, label="crosscheck", unit="fit"):
+        if current is None or name == names[0]:
+            current = unit(k)
+        rows.append({"cluster": cluster} | _row(current, name, options))
     out: dict[str, Any] = {
-        name: np.full(shape, np.nan) for name in (*_NUMBERS, "estimate_difference", "relative_difference")
+        column: np.array([row[column] for row in rows], dtype=kind).reshape(n_units, len(names))
+        for column, kind in _KINDS.items()
     }
-    out |= {name: np.full(shape, "", dtype=object) for name in text}
-    out |= {name: np.zeros(shape, dtype=bool) for name in ("agrees", "should_agree")}
-    out |= {name: np.zeros(shape, dtype=np.int64) for name in ("n", "n_clusters")}
-    current: tuple[int, Unit] | None = None
-    for k, e in progress(
-        [(k, e) for k in range(n_units) for e in range(len(names))], label="crosscheck", unit="fit"
-    ):
-        if current is None or current[0] != k:
-            current = (k, unit(k))
-        for name, value in ({"cluster": cluster} | _row(current[1], names[e], options)).items():
-            out[name][k, e] = value
+    packages = ["evalci_accessor" if name in OURS else "statsmodels" for name in names]
     out |= {
         "estimator": np.array(names, dtype=object),
-        "package": np.array(
-            ["evalci_accessor" if name in OURS else "statsmodels" for name in names], dtype=object
-        ),
+        "package": np.array(packages, dtype=object),
         "tolerance": float(options.tolerance),
         "confidence_level": float(options.confidence_level),
         "cluster": out["cluster"][0] if n_units else np.full(len(names), cluster, dtype=object),
@@ -288,68 +256,54 @@ def _columns(
 
 def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
     """One estimator."""
-    n: dict[str, Any] = {"n": len(unit.scores.first), "n_clusters": unit.scores.n_clusters}
-    scores = unit.scores
-    if name == "default" and n["n"]:
-        return unit.ours[name] | n | _default(unit, options)
+    scores, level, tolerance = unit.scores, options.confidence_level, options.tolerance
+    n: dict[str, Any] = {"n": len(scores.first), "n_clusters": scores.n_clusters}
     if name in OURS:
-        known = bool(n["n"])
-        difference = 0.0 if known else np.nan
-        return (
-            unit.ours[name]
-            | n
-            | {
-                "compared_with": name,
-                "estimate_difference": difference,
-                "relative_difference": difference,
-                "agrees": known,
-                "should_agree": known,
-                "note": _own_note(unit, name),
-                "status": ALONE if known else SKIPPED,
-            }
-        )
+        compared = _default(unit, options) if name == "default" and n["n"] else _own(unit, name)
+        return unit.ours[name] | n | compared
     if name == "against":
-        theirs = theirs_of(options.against, options.contrast, sides=unit.sides)
-        known_to_us = Known(
-            scores=scores,
-            names=unit.names,
-            ours=unit.ours,
-            negative=unit.negative,
-            sides=unit.sides,
-            orders=unit.orders,
-            confidence_level=options.confidence_level,
-        )
-        beside = reasons(theirs, known_to_us, options.tolerance)
-        seen, counterpart, note, should = beside.theirs, beside.counterpart, beside.note, beside.should_agree
-        is_left = beside.is_left
-        n = {"n": seen.n, "n_clusters": seen.n_clusters, "cluster": seen.cluster}
-        t = np.isfinite(seen.df)
-        fitted = (
-            sm.with_t(seen.estimate, seen.std_error, seen.df, options.confidence_level)
-            if t
-            else sm.normal(seen.estimate, seen.std_error, options.confidence_level)
-        )
+        theirs = Theirs(options.against, options.contrast, unit.sides)
+        beside = reasons(theirs, unit, confidence_level=level, tolerance=tolerance)
+        theirs, counterpart, note, should, is_left = beside
+        n = {"n": theirs.n, "n_clusters": theirs.n_clusters, "cluster": theirs.cluster}
+        numbers = (theirs.estimate, theirs.std_error)
+        known = np.isfinite(theirs.df)
+        fitted = sm.with_t(*numbers, theirs.df, level) if known else sm.normal(*numbers, level)
     else:
-        fitted, counterpart = unit.fit(name, options.confidence_level), COUNTERPART[name]
-        should, note = _expected(unit, name, fitted, options.confidence_level)
-        stacked = (
-            name == "glm_binomial_cluster" and scores.second is not None and not unit.negative[counterpart]
-        )
-        is_left = stacked and not _explained(unit, fitted, options.tolerance)
-    compared = compare(fitted, unit.ours[counterpart], options.tolerance)
-    compared["agrees"] = compared["agrees"] and not is_left
+        fitted, counterpart = unit.fit(name, level), COUNTERPART[name]
+        should, note, is_left = _expected(unit, name, fitted, options)
+    compared = compare(fitted, unit.ours[counterpart], tolerance)
+    agrees = compared["agrees"] and not is_left
+    status = SKIPPED if fitted.problem or scores.flat else _status(agrees, should or is_left)
     return (
         n
         | compared
         | {
+            "agrees": agrees,
             "compared_with": counterpart,
             "should_agree": should,
             "note": note,
-            "status": SKIPPED
-            if fitted.problem or scores.flat
-            else _status(compared["agrees"], should or is_left),
+            "status": status,
         }
     )
+
+
+def _own(unit: Unit, name: str) -> dict[str, Any]:
+    """One of ours beside itself."""
+    known, scores, note = bool(len(unit.scores.first)), unit.scores, ""
+    if not known:
+        note = "no scores"
+    elif scores.flat and scores.second is None:
+        note = "no variance: the limits let each cluster count as one item"
+    elif scores.flat:
+        note = "no variance: one difference of the full span each way stands in"
+    elif unit.negative[name]:
+        note = _NEGATIVE
+    elif name == "cr2":
+        note = "statsmodels has none (see ols_cr2)" + ("; R's clubSandwich has" if scores.ways == 1 else "")
+    shift = dict.fromkeys(("estimate_difference", "relative_difference"), 0.0 if known else np.nan)
+    flags = dict.fromkeys(("agrees", "should_agree"), known)
+    return shift | flags | {"compared_with": name, "note": note, "status": ALONE if known else SKIPPED}
 
 
 def _status(agrees: bool, alarm: bool) -> str:
@@ -362,35 +316,20 @@ def _default(unit: Unit, options: CrosscheckOptions) -> dict[str, Any]:
     """The default beside the least squares of statsmodels: the estimate, and the error where it is CR2's."""
     with_error = unit.method == "cr2" and not unit.scores.flat and not unit.negative["default"]
     made = with_error or unit.scores.ways > 2  # statsmodels itself takes two clusterings
-    beside, ours, note = (
-        "ols_cr2" if made else "ols_cluster_t",
-        unit.ours["default"],
-        f"method={unit.method!r}",
-    )
-    theirs = unit.fit(beside, options.confidence_level)
-    out = {"compared_with": beside, "should_agree": True}
-    if with_error:
-        kept = ("estimate_difference", "relative_difference", "agrees")
-        compared = compare(theirs, ours, options.tolerance)
-        return (
-            out
-            | {name: compared[name] for name in kept}
-            | {"note": note, "status": _status(compared["agrees"], True)}
-        )
-    shift = theirs.estimate - ours["estimate"]
-    agrees = _near(shift, unit.ours["cr1"] | {"estimate": ours["estimate"]}, options.tolerance)
-    if unit.negative["default"] and not unit.scores.flat:
-        note += f"; {_NEGATIVE}, so only the estimate is compared"
-    elif not unit.method.startswith("cr"):
-        note += ", which statsmodels lacks"
-    note += f": its estimate {'equals' if agrees else 'is not'} that of {beside}{_beside_cr1(unit)}"
-    return out | {
-        "estimate_difference": shift,
-        "relative_difference": np.nan,
-        "agrees": agrees,
-        "note": note,
-        "status": ALONE if agrees else DIFFERS,
-    }
+    beside, ours = "ols_cr2" if made else "ols_cluster_t", unit.ours["default"]
+    note, theirs = f"method={unit.method!r}", unit.fit(beside, options.confidence_level)
+    compared = compare(theirs, ours, options.tolerance) | ours
+    if not with_error:
+        shift = compared["estimate_difference"]
+        agrees = _near(shift, unit.ours["cr1"] | {"estimate": ours["estimate"]}, options.tolerance)
+        compared |= {"relative_difference": np.nan, "agrees": agrees}
+        if unit.negative["default"] and not unit.scores.flat:
+            note += f"; {_NEGATIVE}, so only the estimate is compared"
+        elif not unit.method.startswith("cr"):
+            note += ", which statsmodels lacks"
+        note += f": its estimate {'equals' if agrees else 'is not'} that of {beside}{_beside_cr1(unit)}"
+    status = ALONE if compared["agrees"] and not with_error else _status(compared["agrees"], True)
+    return compared | {"compared_with": beside, "should_agree": True, "note": note, "status": status}
 
 
 def _beside_cr1(unit: Unit) -> str:
@@ -399,8 +338,7 @@ def _beside_cr1(unit: Unit) -> str:
     ratio = error / cr1 if cr1 > 0 else np.nan
     if scores.flat or unit.negative["cr1"] or not abs(np.log(ratio)) > np.log(_MUCH):
         return ""
-    effective = scores.effective_clusters
-    why = ""
+    effective, why = scores.effective_clusters, ""
     if ratio > 1 and effective < _FEW_EFFECTIVE:
         why = f": few effective clusters ({effective:.3g})"
     elif ratio > 1 and effective < _UNEQUAL * scores.n_clusters:
@@ -438,92 +376,47 @@ def differ(estimate: float, std_error: float, ours: dict[str, float]) -> tuple[f
     return estimate - ours["estimate"], 0.0 if abs(relative) < _ROUNDING else relative
 
 
-def _own_note(unit: Unit, name: str) -> str:
-    if not len(unit.scores.first):
-        return "no scores"
-    if unit.scores.flat:
-        return (
-            "no variance: the limits let each cluster count as one item"
-            if unit.scores.second is None
-            else ("no variance: one difference of the full span each way stands in")
-        )
-    if unit.negative[name]:
-        return _NEGATIVE
-    if name != "cr2":
-        return ""
-    return "statsmodels has none (see ols_cr2)" + ("; R's clubSandwich has" if unit.scores.ways == 1 else "")
-
-
-def _expected(unit: Unit, name: str, fitted: sm.Fit, confidence_level: float) -> tuple[bool, str]:
-    """Whether it should agree with its counterpart, and what else there is to say."""
-    scores, ours = unit.scores, unit.ours["cr1"]
+def _expected(unit: Unit, name: str, fitted: sm.Fit, options: CrosscheckOptions) -> tuple[bool, str, bool]:
+    """Whether it should agree with its counterpart, what else there is to say, and whether more than that is apart."""
+    scores, ours, is_left = unit.scores, unit.ours["cr1"], False
     if fitted.problem:
-        return False, fitted.problem
+        return False, fitted.problem, False
     if scores.flat:
-        return (
-            False,
-            "no variance: all clusters have the same mean, and an interval without width is no certainty",
-        )
+        return False, FLAT, False
     if unit.negative[COUNTERPART[name]]:
         what = f"is negative ({fitted.negative:.3g})" if fitted.negative < 0 else "is nothing but rounding"
-        return (
-            False,
-            f"its variance over the crossed clusterings {what}; for ours the largest of their own stands in",
-        )
+        words = f"its variance over the crossed clusterings {what}"
+        return False, f"{words}; for ours the largest of their own stands in", False
     paired = scores.second is not None
-    parts = {
-        "ols_cluster": "",
-        "ols_cluster_t": "",
-        "glm_binomial_cluster": "by the delta method from the logit",
-        "ols_cr2": "made from OLS's residuals and hat matrix: statsmodels has no CR2",
-        "gee_independence": "CR0: CR1 without G/(G-1)",
-        "gee_independence_bias_reduced": "Mancl and DeRouen's, which is CR3",
-        "gee_exchangeable": "",
-    }
-    notes, should = [parts[name]] if parts[name] else [], True
+    notes, should = [_NOTES[name]] if name in _NOTES else [], True
     if name == "glm_binomial_cluster" and paired:
-        should = False
-        factor = _rest(unit)
-        rest = fitted.std_error / np.sqrt(factor) / ours["std_error"] - 1
+        factor = (2 * len(scores.first) - 1) / (2 * len(scores.first) - 2)
+        without = dataclasses.replace(fitted, std_error=fitted.std_error / float(np.sqrt(factor)))
+        rest = compare(without, ours, max(options.tolerance, _LEAST))
+        should, is_left = False, not rest["agrees"]
         notes.append(
             f"its variance has a further factor (N-1)/(N-K) = {factor:.6g}, without which the relative difference is "
-            f"{0.0 if abs(rest) < _ROUNDING else rest:.1g}"
+            f"{rest['relative_difference']:.1g}"
         )
     if name == "gee_exchangeable":
         should, text = _exchangeable(unit, fitted)
         notes.append(text)
     if np.isnan(fitted.df):
-        notes.append(normal_words(ours["df"], confidence_level))
+        notes.append(normal_words(ours["df"], options.confidence_level))
     if scores.bounded and (fitted.low < (-1.0 if paired else 0.0) or fitted.high > 1):
         notes.append("its limits leave the scale; ours are cut at its ends")
-    return should, "; ".join(notes)
-
-
-def _rest(unit: Unit) -> float:
-    """The factor (N-1)/(N-K) of a model with two rows an item and two coefficients."""
-    rows = 2 * len(unit.scores.first)
-    return (rows - 1) / (rows - 2)
-
-
-def _explained(unit: Unit, fitted: sm.Fit, tolerance: float) -> bool:
-    """Whether a model of two rows an item is ours but for that factor."""
-    without = dataclasses.replace(fitted, std_error=fitted.std_error / float(np.sqrt(_rest(unit))))
-    return bool(compare(without, unit.ours["cr1"], max(tolerance, _LEAST))["agrees"])
+    return should, "; ".join(notes), is_left
 
 
 def _exchangeable(unit: Unit, fitted: sm.Fit) -> tuple[bool, str]:
     scores = unit.scores
-    largest = float(scores.sizes.max()) * (1 if scores.second is None else 2)
+    largest, odd = float(scores.sizes.max()) * len(scores.sides), ""
     impossible = 1 + (largest - 1) * fitted.correlation <= 0 or fitted.correlation >= 1
-    odd = (
-        f"; a correlation of {fitted.correlation:.3g} cannot be in a cluster of {largest:.0f}"
-        if impossible
-        else ""
-    )
+    if impossible:
+        odd = f"; a correlation of {fitted.correlation:.3g} cannot be in a cluster of {largest:.0f}"
     if scores.second is not None:
         return not impossible, "the working correlation cancels, since every cluster holds both systems" + odd
-    if unit.even:
+    if np.ptp(scores.sizes) == 0:
         return not impossible, "clusters of one size weigh the same, so this is CR0 too" + odd
-    return False, (
-        f"weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean" + odd
-    )
+    words = f"weighs clusters by m/(1+(m-1)r), r = {fitted.correlation:.3g}, so it estimates another mean"
+    return False, words + odd

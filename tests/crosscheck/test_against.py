@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import frame_of, paired_frames, quiet, score_frames
 
-from evalci_accessor import _crosscheck
-from evalci_accessor.crosscheck import rows as _fit_rows
+from evalci_accessor.crosscheck.fitted import Theirs
 from evalci_accessor.exceptions import MethodError, MissingClusterError
+from evalci_accessor.methods import crosscheck as _crosscheck
 from evalci_accessor.stats.pairs import difference
 from evalci_accessor.stats.rates import moments
 
@@ -312,16 +312,14 @@ def test_a_contrast_that_is_no_difference():
 def test_the_influence_of_rows_is_the_sandwich(family):
     some = TWO.sample(frac=0.8, random_state=1)
     results = gee("score ~ model", some, family=family())
-    found = _fit_rows.of_model(
-        results.model, results.model.exog, ONE, paired=True, linear=family is sm.families.Gaussian
-    )
+    found = Theirs(results, None, sides=("A", "B")).rows
     error = np.sqrt((np.bincount(some["doc"], weights=found.rows) ** 2).sum())
     got = of_pair(results, pair=("B", "A"))
     assert_allclose([got["estimate"], got["std_error"]], [found.estimate, error], rtol=1e-6)
     more = smf.wls("score ~ model + doc", some, weights=1.0 + some["item"] % 4).fit(
         **by(some["doc"], use_correction=False)
     )
-    found = _fit_rows.of_model(more.model, more.model.exog, np.eye(3)[1], paired=True, linear=True)
+    found = Theirs(more, "model[T.B]", sides=("A", "B")).rows
     error = np.sqrt((np.bincount(some["doc"], weights=found.rows) ** 2).sum())
     assert_allclose([more.params.iloc[1], more.bse.iloc[1]], [found.estimate, error], rtol=1e-9)
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import quiet
 
-from evalci_accessor import _crosscheck
 from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import (
     CrossedVarianceWarning,
@@ -24,6 +23,7 @@ from evalci_accessor.exceptions import (
     MissingClusterError,
     NestedClustersWarning,
 )
+from evalci_accessor.methods import crosscheck as _crosscheck
 from evalci_accessor.stats.pairs import matched as pair_variance
 from evalci_accessor.stats.rates import crossed
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from strategies import BENIGN, frame_of, pair_frame, paired_frames, quiet, score_frames
 
-from evalci_accessor import _crosscheck
 from evalci_accessor.crosscheck import estimators as crosscheck
 from evalci_accessor.exceptions import (
     AmbiguousNameError,
@@ -25,6 +24,7 @@ from evalci_accessor.exceptions import (
     MissingScoreWarning,
     PairingError,
 )
+from evalci_accessor.methods import crosscheck as _crosscheck
 from evalci_accessor.stats.pairs import difference
 from evalci_accessor.stats.rates import clustered, moments
 

@@ -147,7 +147,7 @@ def test_contrasts_of_three_systems(contrast):
 
 
 def test_more_columns_than_are_looked_at(monkeypatch):
-    monkeypatch.setattr("evalci_accessor.crosscheck.rows._MAX_COLUMNS", 20)
+    monkeypatch.setattr("evalci_accessor.crosscheck.fitted._MAX_COLUMNS", 20)
     results = smf.ols("score ~ model + C(item)", TWO).fit(**by(TWO["doc"], use_correction=False))
     got = of_pair(results, contrast="model[T.B]")
     assert (

@@ -53,7 +53,7 @@ def fit_exchangeable(data):
     """Coefficient, standard error and correlation, with moments as geepack takes them."""
     frame = frame_of(data["s"], data["m"])
     codes = pd.factorize(frame["cluster"])[0]
-    scores = crosscheck.Scores.of(frame["score"].to_numpy(float), None, codes, bounded=True)
+    scores = crosscheck.Scores(frame["score"].to_numpy(float), None, codes, bounded=True)
     got = crosscheck.gee(scores, 0.95, exchangeable=True, cov_type="robust", ddof_scale=0)
     p = got.estimate
     return [np.log(p / (1 - p)), got.std_error / (p * (1 - p)), got.correlation]
@@ -171,7 +171,7 @@ def test_cr2_from_least_squares_by_the_general_formula(weighted):
         values, axes = np.linalg.eigh(np.eye(len(at)) - hat[np.ix_(at, at)])
         vectors[at, g] = axes @ np.diag(values**-0.5) @ axes.T @ x[at, 0] / w.sum()
     products = vectors.T @ (np.eye(32) - hat) @ vectors
-    got = crosscheck.fit("ols_cr2", crosscheck.Scores.of(y, None, codes, bounded=True, weights=w), 0.95)
+    got = crosscheck.fit("ols_cr2", crosscheck.Scores(y, None, codes, bounded=True, weights=w), 0.95)
     assert_allclose(got.std_error, np.sqrt(((vectors.T @ left) ** 2).sum()), rtol=1e-10)
     assert_allclose(got.df, np.trace(products) ** 2 / (products**2).sum(), rtol=1e-10)
 
