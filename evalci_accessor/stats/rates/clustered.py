@@ -124,15 +124,9 @@ def cluster_ci(
     >>> print(f"{result.estimate:.2f} [{result.ci_low:.2f}, {result.ci_high:.2f}], n_eff {result.n_eff:.1f}")
     0.70 [0.30, 0.95], n_eff 8.4
     """
-    return rate(
-        ClusterTotals.from_sums(s, m, ss),
-        method=method,
-        df=df,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
+    t = ClusterTotals.from_sums(s, m, ss)
+    return rate(t, method=method, df=df, **sided, n_resamples=n_resamples, rng=rng)
 
 
 def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
@@ -205,11 +199,7 @@ def rate(
         mo = moments(t) if mo is None else mo
         spread, icc = OneWay(t, mo), np.zeros(0) if ran == "icc_averaged" else icc_anova(t)
     else:
-        mo, spread, icc = (
-            crossed.moments,
-            crossed,
-            np.full(t.n_groups, np.nan),
-        )  # there is one for each clustering
+        mo, spread, icc = crossed.moments, crossed, np.full(t.n_groups, np.nan)  # each clustering has its own
     if ran == "icc_averaged":
         answer = _averaged(t, mo, spread, (given.posterior or lazy_posterior(t, mo, crossed))(), outside)
     elif ran == "bootstrap_pigeonhole":
@@ -250,7 +240,7 @@ def lazy_posterior(t: ClusterTotals, mo: Moments, crossed: Crossed | None) -> Ca
     return functools.cache(lambda: averaged_posterior(t, mo) if crossed is None else crossed.posterior())
 
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False)
 class _Answer:
     """What differs from method to method; None where a method has no such thing."""
 
@@ -276,14 +266,8 @@ def _averaged(
         of_scores = np.maximum(mo.n * mo.srs_variance / std_error**2, mo.effective_clusters)
         n_eff = np.where(graded, of_scores, post.n_eff / post.inflation)
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
-    return _Answer(
-        low=low,
-        high=high,
-        std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),
-        icc=np.where(told, post.icc, np.nan),
-        n_eff=n_eff,
-        guard=fired,
-    )
+    std_error, icc = np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan), np.where(told, post.icc, np.nan)
+    return _Answer(low, high, std_error, icc, n_eff, guard=fired)
 
 
 def _design_based(
@@ -316,16 +300,8 @@ def _design_based(
         low, high = np.where(flat, spare[0], low), np.where(flat, spare[1], high)
         if t.bounded:
             freedom = np.where(flat, np.nan, freedom)
-    return _Answer(
-        low=low,
-        high=high,
-        std_error=std_error,
-        df=freedom,
-        icc=icc,
-        n_eff=n_eff,
-        fallback=flat,
-        negative=spread.negative(kind),
-    )
+    negative = spread.negative(kind)
+    return _Answer(low, high, std_error, icc, n_eff, df=freedom, fallback=flat, negative=negative)
 
 
 def _fallback_limits(
@@ -383,7 +359,7 @@ def _resampled(
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_eff = np.where(flat, mo.effective_clusters, mo.n * mo.srs_variance / std_error**2)
-    return _Answer(low=low, high=high, std_error=std_error, icc=icc, n_eff=n_eff, fallback=flat)
+    return _Answer(low, high, std_error, icc, n_eff, fallback=flat)
 
 
 def crossed_ci(
@@ -464,23 +440,11 @@ def crossed_ci(
     y = as_float(scores, "scores")
     codes = _codes(clusters, y)
     w = None if weights is None else _checked(weights, y)
-    crossed = Crossed.from_rows(
-        y,
-        codes,
-        weights=w,
-        bounded=bool(((y >= 0) & (y <= 1)).all()),
-        binary=bool(((y == 0) | (y == 1)).all()),
-    )
-    return rate(
-        crossed.margins[0],
-        given=Given(crossed=crossed),
-        method=method,
-        df=df,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    bounded, binary = bool(((y >= 0) & (y <= 1)).all()), bool(((y == 0) | (y == 1)).all())
+    crossed = Crossed.from_rows(y, codes, weights=w, bounded=bounded, binary=binary)
+    t, given = crossed.margins[0], Given(crossed=crossed)
+    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
+    return rate(t, method=method, df=df, **sided, n_resamples=n_resamples, rng=rng, given=given)
 
 
 def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
@@ -489,16 +453,13 @@ def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
     form = f"`clusters` must hold, for each clustering, an id for each of the {len(scores)} scores"
     if isinstance(clusters, str) or not isinstance(clusters, Iterable):
         raise ClusterError(f"{form}; got {type(clusters).__name__}.")
-    rows: Any = (
-        clusters.to_numpy() if hasattr(clusters, "to_numpy") else clusters
-    )  # of a frame the rows are meant
+    rows: Any = clusters.to_numpy() if hasattr(clusters, "to_numpy") else clusters  # rows of a frame
     every = [_ids(ids) for ids in rows]
     wrong = next((ids for ids in every if ids.shape != scores.shape), None)
     if wrong is not None:
         turn = " Turn it over, as with .T." if len(every) == len(scores) else ""
-        raise ClusterError(
-            f"{form}: an array of shape (D, {len(scores)}). One clustering has shape {wrong.shape}.{turn}"
-        )
+        shape = f"(D, {len(scores)}). One clustering has shape {wrong.shape}"
+        raise ClusterError(f"{form}: an array of shape {shape}.{turn}")
     check_number(len(every))
     return [_coded(ids, d) for d, ids in enumerate(every)]
 
@@ -515,13 +476,7 @@ def _ids(ids: object) -> np.ndarray:
 
 def _coded(ids: np.ndarray, place: int) -> IntArray:
     if ids.dtype != object:
-        missing = (
-            np.isnan(ids)
-            if ids.dtype.kind == "f"
-            else np.isnat(ids)
-            if ids.dtype.kind in "mM"
-            else np.zeros(1, dtype=bool)
-        )
+        missing = ids != ids  # nan and nat
         codes = np.unique(ids, return_inverse=True)[1]
     else:
         listed = ids.tolist()
