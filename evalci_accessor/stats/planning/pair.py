@@ -533,7 +533,9 @@ def mde(
             "margin; claim='noninferiority' and 'equivalence' seek the margin itself, without margin=."
         )
     if not seeks_margin and difference is not None:
-        raise MethodError("difference= is sought; it goes with claim='noninferiority' or 'equivalence' only.")
+        raise MethodError(
+            "difference= is what is sought; it goes with claim='noninferiority' or 'equivalence'."
+        )
     design, width = PairDesign.of(Design.of(arguments | {"margin": 0.5 if seeks_margin else margin}))
     goal = check_power(power, design.goal(1.0, width))
     true = as_float(0.0 if difference is None else difference, "difference")

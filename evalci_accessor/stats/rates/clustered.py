@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from evalci_accessor.stats.validate import (
     tail,
 )
 
+_Drawn: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]  # limits and standard error
 _VARIANCES = ("cr0", "cr1", "cr2", "cr3")
 BINOMIAL_METHODS = needing(RATE, "bounded")
 
@@ -205,12 +206,12 @@ def rate(
     elif ran == "bootstrap_pigeonhole":
         assert crossed is not None
         resampled = pigeonhole_limits(crossed, one, n_resamples, rng)
-        answer = _resampled(t, mo, resampled[2] == 0, icc, ran, outside, resampled)
+        answer = _resampled(t, mo, resampled[2] == 0, ran, outside, resampled)
     elif ran.startswith("bootstrap"):
         resampled = bootstrap.bootstrap_limits(t, mo, ran, one, n_resamples, rng)
-        answer = _resampled(t, mo, spread.variance("cr1") == 0, icc, ran, outside, resampled)
+        answer = _resampled(t, mo, spread.variance("cr1") == 0, ran, outside, resampled)
     else:
-        answer = _design_based(t, mo, spread, icc, ran, df, outside)
+        answer = _design_based(t, mo, spread, ran, df, outside)
     bounds = (0.0, 1.0) if t.bounded else (-np.inf, np.inf)
     low, high = one_sided(answer.low, answer.high, alternative, bounds)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -224,7 +225,7 @@ def rate(
         "df": unknown if answer.df is None else answer.df,
         "n": mo.n.astype(np.int64),
         "n_clusters": mo.clusters.astype(np.int64),
-        "icc": answer.icc,
+        "icc": icc if answer.icc is None else answer.icc,
         "design_effect": effect,
         "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0),
         "guard": no if answer.guard is None else answer.guard,
@@ -247,8 +248,8 @@ class _Answer:
     low: FloatArray
     high: FloatArray
     std_error: FloatArray
-    icc: FloatArray
     n_eff: FloatArray
+    icc: FloatArray | None = None
     df: FloatArray | None = None
     guard: BoolArray | None = None
     fallback: BoolArray | None = None
@@ -267,17 +268,11 @@ def _averaged(
         n_eff = np.where(graded, of_scores, post.n_eff / post.inflation)
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
     std_error, icc = np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan), np.where(told, post.icc, np.nan)
-    return _Answer(low, high, std_error, icc, n_eff, guard=fired)
+    return _Answer(low, high, std_error, n_eff, icc=icc, guard=fired)
 
 
 def _design_based(
-    t: ClusterTotals,
-    mo: Moments,
-    spread: Spread,
-    icc: FloatArray,
-    method: str,
-    df: DegreesOfFreedom,
-    outside: FloatArray,
+    t: ClusterTotals, mo: Moments, spread: Spread, method: str, df: DegreesOfFreedom, outside: FloatArray
 ) -> _Answer:
     kind = method if method in _VARIANCES else "cr1"
     variance = spread.variance(kind)
@@ -301,7 +296,7 @@ def _design_based(
         if t.bounded:
             freedom = np.where(flat, np.nan, freedom)
     negative = spread.negative(kind)
-    return _Answer(low, high, std_error, icc, n_eff, df=freedom, fallback=flat, negative=negative)
+    return _Answer(low, high, std_error, n_eff, df=freedom, fallback=flat, negative=negative)
 
 
 def _fallback_limits(
@@ -342,13 +337,7 @@ def _design_limits(
 
 
 def _resampled(
-    t: ClusterTotals,
-    mo: Moments,
-    flat: BoolArray,
-    icc: FloatArray,
-    method: str,
-    outside: FloatArray,
-    resampled: tuple[FloatArray, FloatArray, FloatArray],
+    t: ClusterTotals, mo: Moments, flat: BoolArray, method: str, outside: FloatArray, resampled: _Drawn
 ) -> _Answer:
     low, high, std_error = resampled
     flat = flat & (mo.n > 0)
@@ -359,7 +348,7 @@ def _resampled(
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_eff = np.where(flat, mo.effective_clusters, mo.n * mo.srs_variance / std_error**2)
-    return _Answer(low, high, std_error, icc, n_eff, fallback=flat)
+    return _Answer(low, high, std_error, n_eff, fallback=flat)
 
 
 def crossed_ci(
