@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Need: TypeAlias = Literal[
     "bounded", "binary", "clusters", "independent", "counts", "crossed", "single", "resamples"
@@ -63,314 +64,263 @@ def _table(*methods: Method) -> dict[str, Method]:
     return {method.name: method for method in methods}
 
 
-def _doi(text: str, doi: str) -> Source:
-    return Source(text, f"https://doi.org/{doi}")
+def _read(text: str) -> dict[str, Source]:
+    """The publications by key: an entry starts at the margin, and its link ends it."""
+    found = {}
+    for entry in re.split(r"\n(?=\S)", text.strip()):
+        key, words = entry.split(":", 1)
+        cited, _, link = " ".join(words.split()).partition(" https://")
+        found[key] = Source(cited, link and f"https://{link}")
+    return found
 
 
-_KISH = Source("Kish, L. (1965). Survey Sampling. Wiley.")
-_KORN = Source(
-    "Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive counts "
-    "estimated from survey data. Survey Methodology 24, 193-201."
-)
-_BROWN = _doi(
-    "Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion. Statistical Science 16, "
-    "101-133.",
-    "10.1214/ss/1009213286",
-)
-_CLOPPER = _doi(
-    "Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. "
-    "Biometrika 26, 404-413.",
-    "10.1093/biomet/26.4.404",
-)
-_WILSON = _doi(
-    "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the American "
-    "Statistical Association 22, 209-212.",
-    "10.1080/01621459.1927.10502953",
-)
-_FRANCO = Source(
-    "Franco, C., Little, R. J. A., Louis, T. A. and Slud, E. V. (2019). Comparative study of confidence intervals for proportions "
-    "in complex sample surveys. Journal of Survey Statistics and Methodology 7, 334-364.",
-    "https://pmc.ncbi.nlm.nih.gov/articles/PMC6690503",
-)
-_LIANG = _doi(
-    "Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. Biometrika 73, 13-22.",
-    "10.1093/biomet/73.1.13",
-)
-_BELL = Source(
-    "Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage samples. "
-    "Survey Methodology 28, 169-181."
-)
-_DAVISON = _doi(
-    "Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application. Cambridge University Press.",
-    "10.1017/CBO9780511802843",
-)
-_MILLER = _doi(
-    "Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human Resources 50, "
-    "317-372.",
-    "10.3368/jhr.50.2.317",
-)
-_PUSTEJOVSKY = _doi(
-    "Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and hypothesis testing "
-    "in fixed effects models. Journal of Business & Economic Statistics 36, 672-683.",
-    "10.1080/07350015.2016.1247004",
-)
-_GELBACH = _doi(
-    "Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2008). Bootstrap-based improvements for inference with clustered errors. "
-    "Review of Economics and Statistics 90, 414-427.",
-    "10.1162/rest.90.3.414",
-)
-_CROSSED = _doi(
-    "Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway clustering. Journal of Business & "
-    "Economic Statistics 29, 238-249.",
-    "10.1198/jbes.2010.07136",
-)
-_EFRON = _doi(
-    "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82, 171-185.",
-    "10.1080/01621459.1987.10478410",
-)
-_OWEN = _doi(
-    "Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411.",
-    "10.1214/07-AOAS122",
-)
-_RIDOUT = _doi(
-    "Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for binary data. Biometrics 55, "
-    "137-148.",
-    "10.1111/j.0006-341x.1999.00137.x",
-)
-_TANGO = _doi(
-    "Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample design. "
-    "Statistics in Medicine 17, 891-908.",
-    "10.1002/(SICI)1097-0258(19980430)17:8%3C891::AID-SIM780%3E3.0.CO;2-B",
-)
-_NEWCOMBE = _doi(
-    "Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial proportions based on paired data. "
-    "Statistics in Medicine 17, 2635-2650.",
-    "10.1002/(SICI)1097-0258(19981130)17:22%3C2635::AID-SIM954%3E3.0.CO;2-C",
-)
-_BONETT = _doi(
-    "Bonett, D. G. and Price, R. M. (2012). Adjusted Wald confidence interval for a difference of binomial proportions based on "
-    "paired data. Journal of Educational and Behavioral Statistics 37, 479-488.",
-    "10.3102/1076998611411915",
-)
-_AGRESTI = _doi(
-    "Agresti, A. and Min, Y. (2005). Simple improved confidence intervals for comparing matched proportions. Statistics in "
-    "Medicine 24, 729-740.",
-    "10.1002/sim.1781",
-)
-_MCNEMAR = _doi(
-    "McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika "
-    "12, 153-157.",
-    "10.1007/BF02295996",
-)
-_FAGERLAND = _doi(
-    "Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary matched-pairs data: mid-p and asymptotic are "
-    "better than exact conditional. BMC Medical Research Methodology 13, 91.",
-    "10.1186/1471-2288-13-91",
-)
-_HOLM = Source(
-    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65-70.",
-    "https://www.jstor.org/stable/4615733",
-)
-_HOCHBERG = _doi(
-    "Hochberg, Y. (1988). A sharper Bonferroni procedure for multiple tests of significance. Biometrika 75, 800-802.",
-    "10.1093/biomet/75.4.800",
-)
-_BH = _doi(
-    "Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate: a practical and powerful approach to multiple "
-    "testing. Journal of the Royal Statistical Society B 57, 289-300.",
-    "10.1111/j.2517-6161.1995.tb02031.x",
-)
-_BY = _doi(
-    "Benjamini, Y. and Yekutieli, D. (2001). The control of the false discovery rate in multiple testing under dependency. Annals "
-    "of Statistics 29, 1165-1188.",
-    "10.1214/aos/1013699998",
-)
-_DUNN = _doi(
-    "Dunn, O. J. (1961). Multiple comparisons among means. Journal of the American Statistical Association 56, 52-64.",
-    "10.1080/01621459.1961.10482090",
-)
-_SUP_T = _doi(
-    "Montiel Olea, J. L. and Plagborg-Moller, M. (2019). Simultaneous confidence bands: theory, implementation, and an application "
-    "to SVARs. Journal of Applied Econometrics 34, 1-17.",
-    "10.1002/jae.2656",
-)
-_SCHUIRMANN = _doi(
-    "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the "
-    "equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680.",
-    "10.1007/BF01068419",
-)
+def _method(name: str, sentence: str, sources: str = "", needs: str = "") -> Method:
+    needed: Any = tuple(needs.split())
+    return Method(name, sentence, tuple(_SOURCES[key] for key in sources.split()), needed)
+
+
+_BIBLIOGRAPHY = """\
+kish: Kish, L. (1965). Survey Sampling. Wiley.
+korn: Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected
+  number of positive counts estimated from survey data. Survey Methodology 24, 193-201.
+brown: Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion.
+  Statistical Science 16, 101-133.
+  https://doi.org/10.1214/ss/1009213286
+clopper: Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in
+  the case of the binomial. Biometrika 26, 404-413.
+  https://doi.org/10.1093/biomet/26.4.404
+wilson: Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
+  Journal of the American Statistical Association 22, 209-212.
+  https://doi.org/10.1080/01621459.1927.10502953
+franco: Franco, C., Little, R. J. A., Louis, T. A. and Slud, E. V. (2019). Comparative study of confidence
+  intervals for proportions in complex sample surveys. Journal of Survey Statistics and Methodology 7,
+  334-364.
+  https://pmc.ncbi.nlm.nih.gov/articles/PMC6690503
+liang: Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models.
+  Biometrika 73, 13-22.
+  https://doi.org/10.1093/biomet/73.1.13
+bell: Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression
+  with multi-stage samples. Survey Methodology 28, 169-181.
+davison: Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application. Cambridge
+  University Press.
+  https://doi.org/10.1017/CBO9780511802843
+miller: Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference.
+  Journal of Human Resources 50, 317-372.
+  https://doi.org/10.3368/jhr.50.2.317
+pustejovsky: Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance
+  estimation and hypothesis testing in fixed effects models. Journal of Business & Economic Statistics 36,
+  672-683.
+  https://doi.org/10.1080/07350015.2016.1247004
+gelbach: Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2008). Bootstrap-based improvements for
+  inference with clustered errors. Review of Economics and Statistics 90, 414-427.
+  https://doi.org/10.1162/rest.90.3.414
+crossed: Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway
+  clustering. Journal of Business & Economic Statistics 29, 238-249.
+  https://doi.org/10.1198/jbes.2010.07136
+efron: Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical
+  Association 82, 171-185.
+  https://doi.org/10.1080/01621459.1987.10478410
+owen: Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411.
+  https://doi.org/10.1214/07-AOAS122
+ridout: Ridout, M. S., Demetrio, C. G. B. and Firth, D. (1999). Estimating intraclass correlation for
+  binary data. Biometrics 55, 137-148.
+  https://doi.org/10.1111/j.0006-341x.1999.00137.x
+tango: Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for
+  the paired-sample design. Statistics in Medicine 17, 891-908.
+  https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8%3C891::AID-SIM780%3E3.0.CO;2-B
+newcombe: Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial
+  proportions based on paired data. Statistics in Medicine 17, 2635-2650.
+  https://doi.org/10.1002/(SICI)1097-0258(19981130)17:22%3C2635::AID-SIM954%3E3.0.CO;2-C
+bonett: Bonett, D. G. and Price, R. M. (2012). Adjusted Wald confidence interval for a difference of
+  binomial proportions based on paired data. Journal of Educational and Behavioral Statistics 37, 479-488.
+  https://doi.org/10.3102/1076998611411915
+agresti: Agresti, A. and Min, Y. (2005). Simple improved confidence intervals for comparing matched
+  proportions. Statistics in Medicine 24, 729-740.
+  https://doi.org/10.1002/sim.1781
+mcnemar: McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions
+  or percentages. Psychometrika 12, 153-157.
+  https://doi.org/10.1007/BF02295996
+fagerland: Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary matched-pairs
+  data: mid-p and asymptotic are better than exact conditional. BMC Medical Research Methodology 13, 91.
+  https://doi.org/10.1186/1471-2288-13-91
+holm: Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
+  Statistics 6, 65-70.
+  https://www.jstor.org/stable/4615733
+hochberg: Hochberg, Y. (1988). A sharper Bonferroni procedure for multiple tests of significance.
+  Biometrika 75, 800-802.
+  https://doi.org/10.1093/biomet/75.4.800
+bh: Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate: a practical and powerful
+  approach to multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
+  https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+by: Benjamini, Y. and Yekutieli, D. (2001). The control of the false discovery rate in multiple testing
+  under dependency. Annals of Statistics 29, 1165-1188.
+  https://doi.org/10.1214/aos/1013699998
+dunn: Dunn, O. J. (1961). Multiple comparisons among means. Journal of the American Statistical
+  Association 56, 52-64.
+  https://doi.org/10.1080/01621459.1961.10482090
+sup_t: Montiel Olea, J. L. and Plagborg-Moller, M. (2019). Simultaneous confidence bands: theory,
+  implementation, and an application to SVARs. Journal of Applied Econometrics 34, 1-17.
+  https://doi.org/10.1002/jae.2656
+schuirmann: Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power
+  approach for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and
+  Biopharmaceutics 15, 657-680.
+  https://doi.org/10.1007/BF01068419
+"""
+_SOURCES = _read(_BIBLIOGRAPHY)
 _OPPOSITE = "by a one-sided test at half the level"
 _ROBUST = "Student's t with the cluster-robust standard error "
 _ON_N_EFF = " on the effective sample size that the clusters leave"
 _BOOT = "Bootstrap that draws whole clusters, "
 RATE = _table(
-    Method(
+    _method(
         "icc_averaged",
         "Clopper and Pearson's interval at the effective sample size, averaged over what the data say about the intracluster "
         "correlation; it assumes that clusters are independent of each other.",
-        (_KORN, _CLOPPER, _KISH),
-        ("bounded",),
+        "korn clopper kish",
+        "bounded",
     ),
-    Method("cr0", f"{_ROBUST}CR0, without a correction for few clusters.", (_LIANG, _MILLER)),
-    Method("cr1", f"{_ROBUST}CR1, corrected by G/(G - 1) for G clusters.", (_LIANG, _MILLER)),
-    Method("cr2", f"{_ROBUST}CR2, with Bell and McCaffrey's degrees of freedom.", (_BELL, _PUSTEJOVSKY)),
-    Method("cr3", f"{_ROBUST}CR3, which leaves out a cluster at a time.", (_BELL, _MILLER)),
-    Method("wald", f"Wald's interval{_ON_N_EFF}.", (_FRANCO,), ("bounded",)),
-    Method("wilson", f"Wilson's interval{_ON_N_EFF}.", (_FRANCO, _WILSON), ("bounded",)),
-    Method(
-        "logit",
-        "Wald's interval of the log odds with the clustered standard error.",
-        (_FRANCO,),
-        ("bounded",),
+    _method("cr0", f"{_ROBUST}CR0, without a correction for few clusters.", "liang miller"),
+    _method("cr1", f"{_ROBUST}CR1, corrected by G/(G - 1) for G clusters.", "liang miller"),
+    _method("cr2", f"{_ROBUST}CR2, with Bell and McCaffrey's degrees of freedom.", "bell pustejovsky"),
+    _method("cr3", f"{_ROBUST}CR3, which leaves out a cluster at a time.", "bell miller"),
+    _method("wald", f"Wald's interval{_ON_N_EFF}.", "franco", "bounded"),
+    _method("wilson", f"Wilson's interval{_ON_N_EFF}.", "franco wilson", "bounded"),
+    _method(
+        "logit", "Wald's interval of the log odds with the clustered standard error.", "franco", "bounded"
     ),
-    Method(
-        "clopper_pearson", f"Clopper and Pearson's interval{_ON_N_EFF}.", (_FRANCO, _CLOPPER), ("bounded",)
-    ),
-    Method(
+    _method("clopper_pearson", f"Clopper and Pearson's interval{_ON_N_EFF}.", "franco clopper", "bounded"),
+    _method(
         "korn_graubard",
         "Clopper and Pearson's interval at Korn and Graubard's effective sample size.",
-        (_KORN,),
-        ("bounded",),
+        "korn",
+        "bounded",
     ),
-    Method("bootstrap_percentile", f"{_BOOT}percentile limits.", (_DAVISON,), ("resamples", "single")),
-    Method(
-        "bootstrap_bca",
-        f"{_BOOT}limits corrected for bias and acceleration.",
-        (_EFRON,),
-        ("resamples", "single"),
+    _method("bootstrap_percentile", f"{_BOOT}percentile limits.", "davison", "resamples single"),
+    _method(
+        "bootstrap_bca", f"{_BOOT}limits corrected for bias and acceleration.", "efron", "resamples single"
     ),
-    Method(
-        "bootstrap_t", f"{_BOOT}limits from its t statistic.", (_DAVISON, _GELBACH), ("resamples", "single")
-    ),
-    Method(
+    _method("bootstrap_t", f"{_BOOT}limits from its t statistic.", "davison gelbach", "resamples single"),
+    _method(
         "bootstrap_exact",
         "Percentile limits of the bootstrap of whole clusters, without drawing.",
-        (_DAVISON,),
-        ("single",),
+        "davison",
+        "single",
     ),
-    Method(
+    _method(
         "bootstrap_pigeonhole",
         "Bootstrap that draws the clusters of each clustering.",
-        (_OWEN,),
-        ("resamples", "crossed"),
+        "owen",
+        "resamples crossed",
     ),
 )
 NAIVE = _table(
-    Method("wilson", "Wilson's interval, which takes every score as independent.", (_WILSON, _BROWN)),
-    Method("t", "Student's t interval of the mean, which takes every score as independent."),
+    _method("wilson", "Wilson's interval, which takes every score as independent.", "wilson brown"),
+    _method("t", "Student's t interval of the mean, which takes every score as independent."),
 )
 DIFFERENCE = _table(
-    Method(
+    _method(
         "icc_averaged",
         "Tango's score interval and test of paired scores at the effective sample size, averaged over what the data say about the "
         "intracluster correlation of the items' differences.",
-        (_TANGO, _KISH),
-        ("binary", "clusters"),
+        "tango kish",
+        "binary clusters",
     ),
-    Method(
+    _method(
         "tango",
         "Tango's score interval and test of paired scores, for independent items.",
-        (_TANGO,),
-        ("binary", "independent"),
+        "tango",
+        "binary independent",
     ),
-    Method(
+    _method(
         "newcombe",
         "Newcombe's hybrid score interval of paired scores, for independent items.",
-        (_NEWCOMBE,),
-        ("binary", "independent", "counts"),
+        "newcombe",
+        "binary independent counts",
     ),
-    Method(
+    _method(
         "bonett_price",
         "Bonett and Price's adjusted Wald interval of paired scores, for independent items.",
-        (_BONETT,),
-        ("binary", "independent", "counts"),
+        "bonett",
+        "binary independent counts",
     ),
-    Method(
+    _method(
         "agresti_min",
         "Agresti and Min's adjusted Wald interval of paired scores, for independent items.",
-        (_AGRESTI,),
-        ("binary", "independent", "counts"),
+        "agresti",
+        "binary independent counts",
     ),
     *(RATE[name] for name in ("cr0", "cr1", "cr2", "cr3", "bootstrap_percentile", "bootstrap_pigeonhole")),
 )
 NAIVE_DIFFERENCE = DIFFERENCE | _table(
-    Method("cr2", "Student's t interval of the paired differences, which takes every item as independent.")
+    _method("cr2", "Student's t interval of the paired differences, which takes every item as independent.")
 )
 TEST = _table(
-    Method("exact", "McNemar's exact test, for independent items.", (_MCNEMAR,)),
-    Method("midp", "McNemar's test with the mid-p value, for independent items.", (_FAGERLAND,)),
-    Method("interval", "The interval's own: p is below one minus the level where it leaves out zero."),
+    _method("exact", "McNemar's exact test, for independent items.", "mcnemar"),
+    _method("midp", "McNemar's test with the mid-p value, for independent items.", "fagerland"),
+    _method("interval", "The interval's own: p is below one minus the level where it leaves out zero."),
 )
 CORRECTION = _table(
-    Method("bonferroni", "Bonferroni's correction: bounds the chance of any false finding.", (_DUNN,)),
-    Method("holm", "Holm's correction: bounds the chance of any false finding.", (_HOLM,)),
-    Method("hochberg", "Hochberg's correction: bounds the chance of any false finding.", (_HOCHBERG,)),
-    Method("bh", "Benjamini and Hochberg's correction: bounds the expected share of false findings.", (_BH,)),
-    Method(
-        "by", "Benjamini and Yekutieli's correction: bounds the expected share of false findings.", (_BY,)
-    ),
-    Method("none", "No correction for the number of comparisons."),
+    _method("bonferroni", "Bonferroni's correction: bounds the chance of any false finding.", "dunn"),
+    _method("holm", "Holm's correction: bounds the chance of any false finding.", "holm"),
+    _method("hochberg", "Hochberg's correction: bounds the chance of any false finding.", "hochberg"),
+    _method("bh", "Benjamini and Hochberg's correction: bounds the expected share of false findings.", "bh"),
+    _method("by", "Benjamini and Yekutieli's correction: bounds the expected share of false findings.", "by"),
+    _method("none", "No correction for the number of comparisons."),
 )
 SIMULTANEOUS = _table(
-    Method(
+    _method(
         "sup_t",
         "Limits that hold for all pairs together, from a multiplier bootstrap over whole clusters; with few clusters as wide as "
         "Bonferroni's.",
-        (_SUP_T, _DUNN),
+        "sup_t dunn",
     )
 )
 VERDICT = _table(
-    Method(
+    _method(
         "superiority",
         "One-sided test that the difference is above the margin; at a margin of 0 the two-sided test of no difference. Inferior is "
         f"said of one below minus the margin, {_OPPOSITE}.",
     ),
-    Method(
+    _method(
         "noninferiority",
         "One-sided test that the difference is above minus the margin. Inferior is said of one below minus the margin, "
         f"{_OPPOSITE}.",
     ),
-    Method(
+    _method(
         "equivalence",
         "Two one-sided tests that the difference lies between minus the margin and the margin. Different is said of one beyond "
         f"either, {_OPPOSITE}.",
-        (_SCHUIRMANN,),
+        "schuirmann",
     ),
 )
 ICC = _table(
-    Method(
+    _method(
         "anova",
         "Intracluster correlation from the analysis of variance, and Kish's design effect.",
-        (_RIDOUT, _KISH),
+        "ridout kish",
     )
 )
 CROSSED = _table(
-    Method("crossed", "Clusterings that cross: variances added, that of their meet subtracted.", (_CROSSED,))
+    _method("crossed", "Clusterings that cross: variances added, that of their meet subtracted.", "crossed")
 )
 MCNEMAR = _table(
-    Method("exact", TEST["exact"].sentence, (_MCNEMAR,), ("independent", "counts")),
-    Method("midp", TEST["midp"].sentence, (_FAGERLAND,), ("independent", "counts")),
-    Method("asymptotic", "McNemar's chi-square test, for independent items.", (_MCNEMAR,), ("independent",)),
-    Method(
-        "corrected",
-        "McNemar's chi-square test, less one for continuity.",
-        (_MCNEMAR,),
-        ("independent", "counts"),
+    _method("exact", TEST["exact"].sentence, "mcnemar", "independent counts"),
+    _method("midp", TEST["midp"].sentence, "fagerland", "independent counts"),
+    _method("asymptotic", "McNemar's chi-square test, for independent items.", "mcnemar", "independent"),
+    _method(
+        "corrected", "McNemar's chi-square test, less one for continuity.", "mcnemar", "independent counts"
     ),
-    Method("icc_averaged", DIFFERENCE["icc_averaged"].sentence, (_TANGO, _KISH), ("clusters",)),
-    Method("obuchowski", "Obuchowski's chi-square test of cluster sums.", needs=("clusters", "single")),
-    Method(
-        "durkalski",
-        "Durkalski's chi-square test, in which clusters count alike.",
-        needs=("clusters", "single"),
+    _method("icc_averaged", DIFFERENCE["icc_averaged"].sentence, "tango kish", "clusters"),
+    _method("obuchowski", "Obuchowski's chi-square test of cluster sums.", "", "clusters single"),
+    _method(
+        "durkalski", "Durkalski's chi-square test, in which clusters count alike.", "", "clusters single"
     ),
-    Method("yang", "Yang's chi-square test of cluster sums.", needs=("clusters", "single")),
-    Method(
+    _method("yang", "Yang's chi-square test of cluster sums.", "", "clusters single"),
+    _method(
         "eliasziw",
         "Eliasziw and Donner's test: McNemar's, divided by an inflation.",
-        needs=("clusters", "single", "counts"),
+        "",
+        "clusters single counts",
     ),
-    Method(
-        "sign_flip", "Randomisation test that exchanges the systems by cluster.", needs=("clusters", "single")
-    ),
+    _method("sign_flip", "Randomisation test that exchanges the systems by cluster.", "", "clusters single"),
 )

@@ -29,9 +29,8 @@ def progress(items: Sequence[T], *, label: str, unit: str, show: bool | None = N
         return items
     # Logs and pipes get no bar; a notebook's output is no terminal but shows one.
     hidden = not (show or sys.stderr.isatty() or "ipykernel" in sys.modules)
-    bar: Iterable[T] = tqdm(
-        items, desc=label, unit=unit, delay=0.0 if show else _DELAY, leave=False, disable=hidden
-    )
+    delay = 0.0 if show else _DELAY
+    bar: Iterable[T] = tqdm(items, desc=label, unit=unit, delay=delay, leave=False, disable=hidden)
     return bar
 
 

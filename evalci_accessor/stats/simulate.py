@@ -38,10 +38,8 @@ from evalci_accessor.stats.validate import (
 
 __all__ = ["CoverageResult", "coverage"]
 
-_BLOCK, _BLOCK_CLUSTERS = (
-    100,
-    2**20,
-)  # most simulations, and clusters, that share a child seed: part of the result
+# Most simulations, and clusters, that share a child seed: part of the result.
+_BLOCK, _BLOCK_CLUSTERS = 100, 2**20
 _NAIVE = "naive_"
 _LARGEST = 2**40  # scores of a cluster, so that their sums are whole numbers
 _EDGE = 1e-12  # a limit that equals the rate holds it, whatever the rounding
@@ -272,13 +270,8 @@ class _Design:
         for limits, name in zip(out, self.names, strict=True):
             if name.startswith(_NAIVE):
                 textbook: Any = name.removeprefix(_NAIVE)
-                answer = proportion_ci(
-                    s.sum(axis=1),
-                    self.sizes.sum(),
-                    method=textbook,
-                    alternative=self.alternative,
-                    confidence_level=self.level,
-                )
+                sided: Any = {"alternative": self.alternative, "confidence_level": self.level}
+                answer = proportion_ci(s.sum(axis=1), self.sizes.sum(), method=textbook, **sided)
                 limits[:] = answer.ci_low, answer.ci_high
             elif name.startswith("bootstrap") and name != "bootstrap_exact":
                 for h, child in enumerate(children):
@@ -290,23 +283,11 @@ class _Design:
         return out
 
     def _clustered(
-        self,
-        t: ClusterTotals,
-        name: Any,
-        *,
-        mo: Moments | None = None,
-        rng: np.random.SeedSequence | None = None,
+        self, t: ClusterTotals, name: Any, *, mo: Moments | None = None, rng: object = None
     ) -> RateResult:
-        return rate_ci(
-            t,
-            given=Given(mo=mo),
-            method=name,
-            df=self.df,
-            alternative=self.alternative,
-            confidence_level=self.level,
-            n_resamples=self.n_resamples,
-            rng=rng,
-        )
+        sided: Any = {"alternative": self.alternative, "confidence_level": self.level}
+        drawn: Any = {"n_resamples": self.n_resamples, "rng": rng}
+        return rate_ci(t, given=Given(mo=mo), method=name, df=self.df, **sided, **drawn)
 
     def result(self, limits: FloatArray, n_asked: int) -> CoverageResult:
         """Summary of limits of shape (K, 2, n_sims)."""
@@ -316,10 +297,8 @@ class _Design:
         below, above = answered & (self.rate < low - _EDGE), answered & (self.rate > high + _EDGE)
         held = answered & ~below & ~above
         share = proportion_ci(held.sum(axis=1), n_sims, method="clopper_pearson", confidence_level=_CERTAINTY)
-        widths = [
-            row[kept] if kept.any() else np.array([np.nan])
-            for row, kept in zip(high - low, answered, strict=True)
-        ]
+        rows = zip(high - low, answered, strict=True)
+        widths = [row[kept] if kept.any() else np.array([np.nan]) for row, kept in rows]
         m = self.sizes
         return CoverageResult(
             methods=self.names,
@@ -349,9 +328,8 @@ class _Design:
 
 def _names(methods: object, df: DegreesOfFreedom) -> tuple[str, ...]:
     """Methods by the name of what runs, each once."""
-    asked: list[Any] = (
-        list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
-    )
+    several = isinstance(methods, Iterable) and not isinstance(methods, str)
+    asked: list[Any] = list(methods) if several else [methods]  # type: ignore[call-overload]
     if not asked:
         raise MethodError(
             "`methods` is empty; name one or several, as methods=['icc_averaged', 'cr1', 'naive_wilson']."
@@ -404,11 +382,8 @@ def _share(value: object, name: str) -> float:
             f"`{name}` must be one number; got shape {array.shape}. Call once for each of several."
         )
     if not 0 <= array <= 1:
-        hint = (
-            " A negative estimate says that clustering was not seen: pass 0."
-            if name == "icc" and array < 0
-            else ""
-        )
+        below = name == "icc" and array < 0
+        hint = " A negative estimate says that clustering was not seen: pass 0." if below else ""
         raise MethodError(f"{name}={float(array):g} must lie between 0 and 1.{hint}")
     return float(array)
 
@@ -507,6 +482,4 @@ def item_rates(of_clusters: FloatArray, icc: float, rng: np.random.Generator) ->
     if icc >= 1 - _NEAR:
         return (rng.random(of_clusters.shape) < of_clusters).astype(np.float64)
     strength = (1 - icc) / icc
-    return rng.beta(
-        np.maximum(of_clusters * strength, _LEAST), np.maximum((1 - of_clusters) * strength, _LEAST)
-    )
+    return rng.beta(*(np.maximum(rate * strength, _LEAST) for rate in (of_clusters, 1 - of_clusters)))

@@ -19,7 +19,7 @@ from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, as_f
 _DENSE_CELLS = 2**22
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class ClusterTotals:
     """Totals of every cluster that holds at least one score, group after group.
 
@@ -161,18 +161,7 @@ class ClusterTotals:
             group, cluster = np.divmod(present, max(n_clusters, 1))
             offsets = np.searchsorted(group, np.arange(n_groups + 1))
         shape = () if groups is None else (n_groups,)
-        return cls(
-            shape=shape,
-            offsets=offsets,
-            cluster=cluster,
-            n=n[held],
-            m=m,
-            s=s,
-            ss=ss,
-            q=q,
-            bounded=bounded,
-            weighted=weights is not None,
-        )
+        return cls(shape, offsets, cluster, n[held], m, s, ss, q, bounded, weighted=weights is not None)
 
     @classmethod
     def from_sums(cls, s: object, m: object, ss: object = None) -> ClusterTotals:
@@ -201,36 +190,24 @@ class ClusterTotals:
                     "`ss` must be at least s**2 / m in every cluster; smaller sums of squares cannot be."
                 )
             # Sums alone cannot prove that each score is in [0, 1]; these are the conditions that they can show.
-            bounded = bool(
-                ((squares <= sums * (1 + 1e-12)) & (sums >= 0) & (sums <= sizes * (1 + 1e-12))).all()
-            )
+            near = 1 + 1e-12
+            bounded = bool(((squares <= sums * near) & (sums >= 0) & (sums <= sizes * near)).all())
         shape = sums.shape[:-1]
         n_groups = int(np.prod(shape, dtype=np.int64))
         flat_sizes = sizes.reshape(n_groups, -1)
         held = flat_sizes > 0
         _, cluster = np.nonzero(held)
-        take = [np.ascontiguousarray(a.reshape(n_groups, -1)[held]) for a in (sums, sizes, squares)]
-        return cls(
-            shape=shape,
-            offsets=np.concatenate([[0], np.cumsum(held.sum(axis=1))]),
-            cluster=cluster,
-            n=take[1].astype(np.int64),
-            m=take[1],
-            s=take[0],
-            ss=take[2],
-            q=take[1],
-            bounded=bounded,
-            weighted=False,
-        )
+        every = (a.reshape(n_groups, -1)[held] for a in (sums, sizes, squares))
+        total, size, square = (np.ascontiguousarray(a) for a in every)
+        offsets, n = np.concatenate([[0], np.cumsum(held.sum(axis=1))]), size.astype(np.int64)
+        return cls(shape, offsets, cluster, n, size, total, square, size, bounded, weighted=False)
 
     @classmethod
     def concat(cls, parts: list[ClusterTotals], shape: tuple[int, ...]) -> ClusterTotals:
         """Put the groups of several totals one after the other, and give them ``shape``."""
         counts = np.concatenate([part.n_clusters for part in parts]) if parts else np.zeros(0, dtype=np.int64)
-        joined = {
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("cluster", "n", "m", "s", "ss", "q")
-        }
+        names = ("cluster", "n", "m", "s", "ss", "q")
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return cls(
             shape=shape,
             offsets=np.concatenate([[0], np.cumsum(counts)]),

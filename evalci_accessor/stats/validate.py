@@ -63,13 +63,11 @@ def check_option(value: object, options: Any, name: str) -> None:
 
 def check_level(confidence_level: float) -> float:
     """The level as a float strictly between 0 and 1."""
-    is_number = isinstance(confidence_level, (int, float, np.integer, np.floating)) and not isinstance(
-        confidence_level, bool
-    )
+    is_number = isinstance(confidence_level, (int, float, np.integer, np.floating))
+    is_number = is_number and not isinstance(confidence_level, bool)
     if not is_number or not 0 < confidence_level < 1:
-        hint = (
-            f" Did you mean {confidence_level / 100:g}?" if is_number and 1 < confidence_level < 100 else ""
-        )  # 95 for .95
+        percent = is_number and 1 < confidence_level < 100  # 95 for .95
+        hint = f" Did you mean {confidence_level / 100:g}?" if percent else ""
         raise MethodError(
             f"confidence_level={confidence_level!r} must be a number strictly between 0 and 1.{hint}"
         )

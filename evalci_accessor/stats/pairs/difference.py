@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -129,14 +130,9 @@ def diff_ci(
     concordant = None if both is None else _concordant(as_float(both, "both"), t, shape)
     ran = resolve_diff_method(method, binary=True, clustered=t.size is not None)
     width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
-    return conclude(
-        [prepare(t, ran, both=concordant, replicates=replicates)],
-        ran,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        margin=width,
-        claim=claimed,
-    ).shaped(shape)
+    lots = [prepare(t, ran, both=concordant, replicates=replicates)]
+    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
+    return conclude(lots, ran, **sided, margin=width, claim=claimed).shaped(shape)
 
 
 def pair_totals(b: FloatArray, c: FloatArray, m: FloatArray) -> tuple[PairTotals, tuple[int, ...]]:
@@ -144,8 +140,9 @@ def pair_totals(b: FloatArray, c: FloatArray, m: FloatArray) -> tuple[PairTotals
     try:
         b, c = np.broadcast_arrays(b, c)
     except ValueError as error:
+        shapes = f"{b.shape} and {c.shape}"
         raise ScoreError(
-            f"`only_a` and `only_b` have shapes {b.shape} and {c.shape}, which do not fit each other."
+            f"`only_a` and `only_b` have shapes {shapes}, which do not fit each other."
         ) from error
     if m.ndim > 1 or (m.ndim and b.shape[-1:] != m.shape):
         raise ScoreError(
@@ -163,7 +160,7 @@ def _concordant(both: FloatArray, t: PairTotals, shape: tuple[int, ...]) -> Floa
         spread = np.broadcast_to(both, shape).ravel()
     except ValueError as error:
         raise ScoreError(
-            f"`both` has shape {both.shape}, the pairs {shape}; it must be one number for each pair."
+            f"`both` has shape {both.shape}, the pairs {shape}: one number a pair is needed."
         ) from error
     if (spread < 0).any() or (spread != np.round(spread)).any() or (spread + t.square > t.n).any():
         raise ScoreError("`both` must hold whole numbers >= 0 that leave room for the discordant items.")
@@ -230,7 +227,7 @@ def resolve_claim(margin: float | None, claim: Claim | None, *, bounded: bool) -
     is_number = isinstance(margin, (int, float, np.integer, np.floating)) and not isinstance(margin, bool)
     if not is_number or not 0 <= margin < np.inf:
         raise MethodError(
-            f"margin={margin!r} must be a number >= 0, in units of the scores (.02 for two points of a rate)."
+            f"margin={margin!r} must be a number >= 0, in units of the scores (.02: two points)."
         )
     if bounded and margin >= 1:
         hint = f" Did you mean {margin / 100:g}?" if margin < 100 else ""
@@ -293,9 +290,7 @@ def prepare(
         law = ScoreLaw.of(t, None)
     elif method == "newcombe":
         if both is None:
-            raise MethodError(
-                "method='newcombe' needs the number of items that both systems passed: pass `both`."
-            )
+            raise MethodError("method='newcombe' needs the items that both systems passed: pass `both`.")
         law = NewcombeLaw.of(t, both)
     elif method in ("bonett_price", "agresti_min"):
         law = adjusted_wald(t, 1.0 if method == "bonett_price" else 0.5)
@@ -343,11 +338,8 @@ def joint_law(lots: Sequence[Prepared]) -> Law:
     if laws:
         return type(laws[0]).join(laws)
     crossed = [lot.crossed for lot in lots if lot.crossed is not None]
-    posteriors = (
-        crossed_posteriors(crossed)
-        if crossed
-        else pair_posteriors([one for lot in lots if (one := lot.evidence)])
-    )
+    single = [one for lot in lots if (one := lot.evidence)]
+    posteriors = crossed_posteriors(crossed) if crossed else pair_posteriors(single)
     return ScoreLaw.join([ScoreLaw.of(lot.totals, one) for lot, one in zip(lots, posteriors, strict=True)])
 
 
@@ -364,15 +356,9 @@ def infer(
 ) -> DifferenceResult:
     """Interval, p-value and verdict of one lot of pairs by a resolved method."""
     width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
-    return conclude(
-        [prepare(t, method, replicates=replicates)],
-        method,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        margin=width,
-        claim=claimed,
-        simultaneous=simultaneous,
-    )
+    lots = [prepare(t, method, replicates=replicates)]
+    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
+    return conclude(lots, method, **sided, margin=width, claim=claimed, simultaneous=simultaneous)
 
 
 def conclude(
@@ -397,10 +383,9 @@ def conclude(
     low, high = one_sided(*law.limits(outside), alternative, bounds)
     wide = (low, high)
     if simultaneous is not None:
+        none = np.full(mean.shape, np.nan)
         seen = not isinstance(law, ReplicateLaw) or law.resolves(simultaneous)
-        wide = (
-            law.limits(simultaneous) if seen else (np.full(mean.shape, np.nan), np.full(mean.shape, np.nan))
-        )
+        wide = law.limits(simultaneous) if seen else (none, none)
     # Without any difference nothing speaks against none, also where no interval can be given.
     equal = np.concatenate([t.square == 0 for t in totals])
     pvalue = np.where(equal & (alternative == "two-sided"), 1.0, sided(*law.tails(0.0), alternative))
@@ -443,16 +428,13 @@ def _verdict(
     if claim == "superiority" and margin == 0:  # is one of them better, whichever it is?
         p = pvalue
         sure = p <= alpha
-        words = np.where(
-            sure & (mean > 0), "superior", np.where(sure & (mean < 0), "inferior", "inconclusive")
-        )
+        worse = np.where(sure & (mean < 0), "inferior", "inconclusive")
+        words = np.where(sure & (mean > 0), "superior", worse)
         return np.where(np.isnan(p), "", words), p
     above, below = law.tails(margin), law.tails(-margin)  # each: greater than, less than
     if claim == "equivalence":
-        p, against = (
-            np.maximum(below[0], above[1]),
-            np.minimum(above[0], below[1]),
-        )  # the latter of either side
+        # The latter of either side.
+        p, against = np.maximum(below[0], above[1]), np.minimum(above[0], below[1])
         word, other = "equivalent", "different"
     elif claim == "noninferiority":
         p, against, word, other = below[0], below[1], "noninferior", "inferior"

@@ -19,9 +19,7 @@ from evalci_accessor.stats.validate import BoolArray, FloatArray
 
 Level: TypeAlias = float | FloatArray
 AnyLaw = TypeVar("AnyLaw", bound="Law")
-_FEW_CLUSTERS = (
-    6  # the least number of which all side with one system by chance less often than one time in twenty
-)
+_FEW_CLUSTERS = 6  # the least number that all side with one system by chance less than one time in twenty
 _FAR = 38.0  # normal quantile beyond which a tail is 0 in float64
 
 
@@ -112,9 +110,8 @@ def averaged_critical(share: FloatArray, weight: FloatArray, df: FloatArray, out
 
     def excess(z: FloatArray, i: FloatArray) -> FloatArray:
         at = i.astype(np.int64)
-        return np.asarray(
-            (weight[at] * np.exp(_log_upper(z[:, None] * root[at], df[at]))).sum(axis=1) - level[at]
-        )
+        tail = np.exp(_log_upper(z[:, None] * root[at], df[at]))
+        return np.asarray((weight[at] * tail).sum(axis=1) - level[at])
 
     index = np.arange(len(root), dtype=np.float64)
     # A little wider than it must be, so that rounding leaves a change of sign.
@@ -141,15 +138,11 @@ class ScoreLaw(Law):
     @classmethod
     def join(cls, laws: Sequence[ScoreLaw]) -> ScoreLaw:
         """The laws of several lots of pairs as one; shares without weight fill up the shorter ones."""
-        width = max(law.share.shape[1] for law in laws)
-        padded = [
-            dataclasses.replace(
-                law,
-                share=np.pad(law.share, ((0, 0), (0, width - law.share.shape[1])), constant_values=1.0),
-                weight=np.pad(law.weight, ((0, 0), (0, width - law.weight.shape[1]))),
-            )
-            for law in laws
-        ]
+        width, padded = max(law.share.shape[1] for law in laws), []
+        for law in laws:
+            more = ((0, 0), (0, width - law.share.shape[1]))
+            share, weight = np.pad(law.share, more, constant_values=1.0), np.pad(law.weight, more)
+            padded.append(dataclasses.replace(law, share=share, weight=weight))
         return _joined(padded)
 
     @classmethod
@@ -165,11 +158,9 @@ class ScoreLaw(Law):
         variance = (t.square / t.mass - t.mean**2) / (worth * mean)
         error = np.sqrt(np.where(variance > 0, variance, np.nan))
         # Under weights the items that differ count by their share of what all are worth.
-        b, c = (
-            (t.only_a, t.only_b)
-            if t.weights is None
-            else (worth * (only / t.mass) for only in (t.only_a, t.only_b))
-        )
+        b, c = t.only_a, t.only_b
+        if t.weights is not None:
+            b, c = worth * (b / t.mass), worth * (c / t.mass)
         return cls(std_error=error, b=b, c=c, n=worth, share=share, weight=weight, df=df * full)
 
     def negated(self) -> ScoreLaw:
@@ -217,9 +208,8 @@ class PivotLaw(Law):
     def limits(self, outside: Level) -> tuple[FloatArray, FloatArray]:
         """Centre minus and plus the quantile, cut to what a difference can be."""
         half = _quantile(self.df, outside) * self.std_error
-        return np.clip(self.centre - half, -self.bound, self.bound), np.clip(
-            self.centre + half, -self.bound, self.bound
-        )
+        ends = self.centre - half, self.centre + half
+        return np.clip(ends[0], -self.bound, self.bound), np.clip(ends[1], -self.bound, self.bound)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -242,13 +232,8 @@ class NewcombeLaw(Law):
         with np.errstate(divide="ignore", invalid="ignore"):
             phi = np.where(scale > 0, corrected / scale, 0.0)
         variance = (t.square / n - t.mean**2) / n
-        return cls(
-            std_error=np.sqrt(np.where(variance > 0, variance, np.nan)),
-            first=first,
-            second=second,
-            n=n,
-            phi=phi,
-        )
+        error = np.sqrt(np.where(variance > 0, variance, np.nan))
+        return cls(std_error=error, first=first, second=second, n=n, phi=phi)
 
     def negated(self) -> NewcombeLaw:
         """The law with the systems exchanged."""
@@ -267,11 +252,9 @@ class NewcombeLaw(Law):
     def log_tail(self, null: float) -> FloatArray:
         """Log of the tail at which the limit nearer to the null just reaches it."""
         difference = (self.first - self.second) / self.n
-        above, out = difference > null, np.full(difference.shape, np.log(0.5))
-        z = self._reach(null)
-        other = self.negated()._reach(-null)
+        z, other = self._reach(null), self.negated()._reach(-null)
         normal = np.full(z.shape, np.inf)
-        out = np.where(above, _log_upper(z, normal), out)
+        out = np.where(difference > null, _log_upper(z, normal), np.log(0.5))
         return np.where(difference < null, _log_upper(-other, normal), out)
 
     def _reach(self, null: float) -> FloatArray:
@@ -310,9 +293,8 @@ class ReplicateLaw(Law):
 
     def _rank(self, outside: Level) -> int:
         """Rank from 1 of the lower limit, 0 if it lies beyond all replicates; an interpolated quantile would not go with p."""
-        return int(
-            float(np.max(outside)) * (self.replicates.shape[1] + 1) + 1e-9
-        )  # the pairs of a lot share their level
+        # The pairs of a lot share their level.
+        return int(float(np.max(outside)) * (self.replicates.shape[1] + 1) + 1e-9)
 
     def resolves(self, outside: Level) -> bool:
         """Whether there are replicates enough to see so far out."""
@@ -386,9 +368,8 @@ def tango_z(b: FloatArray, c: FloatArray, n: FloatArray | float, delta: FloatArr
     with np.errstate(divide="ignore", invalid="ignore"):
         z = excess / np.sqrt(np.maximum(variance, 0.0))
     # Without variance any deviation is infinitely far off, and none is no deviation.
-    return np.where(
-        variance > 1e-14 * n, z, np.where(np.abs(excess) < 1e-12 * n, 0.0, np.copysign(np.inf, excess))
-    )
+    sure = np.where(np.abs(excess) < 1e-12 * n, 0.0, np.copysign(np.inf, excess))
+    return np.where(variance > 1e-14 * n, z, sure)
 
 
 def _upper(b: FloatArray, c: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
@@ -406,10 +387,8 @@ def _upper(b: FloatArray, c: FloatArray, n: FloatArray, z: FloatArray) -> FloatA
         at = i.astype(np.int64)
         return np.maximum(tango_z(b[at], c[at], n[at], delta), -1e6) + z[at]
 
-    ends = (difference[todo], np.full(len(todo), _END))
-    found = elementwise.find_root(
-        excess, ends, args=(todo.astype(np.float64),), tolerances={"xatol": 1e-14, "xrtol": 1e-14}
-    )
+    ends, index = (difference[todo], np.full(len(todo), _END)), todo.astype(np.float64)
+    found = elementwise.find_root(excess, ends, args=(index,), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
     high[todo] = found.x
     return high
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -65,19 +65,9 @@ class PairTotals:
 
     def one(self, k: int) -> PairTotals:
         """The totals of one pair alone, without cells, weights and crossed clusterings."""
-        at = slice(k, k + 1)
-        return PairTotals(
-            n=self.n,
-            size=self.size,
-            d=None if self.d is None else self.d[at],
-            total=self.total[at],
-            square=self.square[at],
-            binary=self.binary,
-            bounded=self.bounded,
-            span=self.span[at],
-            scale=self.scale[at],
-            spread=self.spread[at],
-        )
+        by_pair = ("total", "square", "span", "scale", "spread", *(() if self.d is None else ("d",)))
+        own = {name: getattr(self, name)[k : k + 1] for name in by_pair}
+        return dataclasses.replace(self, cells=None, weights=None, crossed=None, **own)
 
     @property
     def only_a(self) -> FloatArray:
@@ -130,9 +120,8 @@ class PairTotals:
         Of weighted items without clusters, Kish's effective number of those that differ; of crossed clusterings the fewest.
         """
         if self.crossed is not None:
-            return np.asarray(
-                np.min([self.crossed[d,].n_differing for d in clusterings(self.crossed)], axis=0)
-            )
+            own = [self.crossed[d,].n_differing for d in clusterings(self.crossed)]
+            return np.asarray(np.min(own, axis=0))
         if self.weights is not None and self.weights.kish is None:
             with np.errstate(invalid="ignore"):
                 return np.where(self.square > 0, self.square**2 / self.weights.square, 0.0)
@@ -149,40 +138,18 @@ class PairTotals:
             if (values < 0).any() or (values != np.round(values)).any():
                 raise ScoreError(f"`{name}` must hold whole numbers >= 0; they are counts of items.")
         if (m >= _COUNTABLE).any():
-            raise ScoreError(
-                "`size` holds numbers of items of 2**53 or more, which floating point cannot count."
-            )
+            raise ScoreError("`size` holds numbers of items of 2**53 or more, which no float can count.")
         if (b + c > m).any():
             raise ScoreError("`only_a` + `only_b` must not exceed the number of items.")
-        if m.ndim == 0:
-            return cls(
-                n=int(m),
-                size=None,
-                d=None,
-                total=b - c,
-                square=b + c,
-                spread=_spread(b - c, b + c, int(m)),
-                binary=True,
-                bounded=True,
-                span=np.ones(len(b)),
-                scale=np.ones(len(b)),
-            )
-        held = m > 0
-        b, c, m = b[:, held], c[:, held], m[held]
-        # The split of the concordant items does not matter to a difference, but Eliasziw and Donner's test looks at it.
-        n, total, square = int(m.sum()), (b - c).sum(axis=1), (b + c).sum(axis=1)
-        return cls(
-            n=n,
-            size=m,
-            d=b - c,
-            total=total,
-            square=square,
-            spread=_spread(total, square, n),
-            binary=True,
-            bounded=True,
-            span=np.ones(len(b)),
-            scale=np.ones(len(b)),
-        )
+        n, total, square, d, sizes = int(m.sum()), b - c, b + c, None, None
+        if m.ndim:
+            held = m > 0
+            b, c, sizes = b[:, held], c[:, held], m[held]
+            # The split of the concordant items does not matter to a difference, but Eliasziw and Donner's test looks at it.
+            d, total, square = b - c, (b - c).sum(axis=1), (b + c).sum(axis=1)
+        ones, spread = np.ones(len(b)), _spread(total, square, n)
+        sums: dict[str, Any] = {"d": d, "total": total, "square": square, "spread": spread}
+        return cls(n=n, size=sizes, binary=True, bounded=True, span=ones, scale=ones, **sums)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -325,25 +292,17 @@ class MatchedScores:
             return self._weighted_totals(a, b)
         d = self._by_cluster(a, b) if by_cluster else None
         total = self.total(a, b) if d is None else d.sum(axis=1)
-        spread = (
-            _spread(total, square, self.n)
-            if self.binary or by_cluster
-            else self._spreads(a, b, total / self.n)
-        )
+        exact = self.binary or by_cluster
+        spread = _spread(total, square, self.n) if exact else self._spreads(a, b, total / self.n)
+        sums: dict[str, Any] = {"d": d, "total": total, "square": square, "spread": spread}
+        size, known = self.sizes if by_cluster else None, self._cells(a, b) if cells else None
+        return PairTotals(size=size, cells=known, **sums, **self._shared(a, b))
+
+    def _shared(self, a: IntArray, b: IntArray) -> dict[str, Any]:
+        """What the totals of pairs have whatever their weights."""
         low, high = np.minimum(self.low[a], self.low[b]), np.maximum(self.high[a], self.high[b])
-        return PairTotals(
-            n=self.n,
-            size=self.sizes if by_cluster else None,
-            d=d,
-            total=total,
-            square=square,
-            spread=spread,
-            binary=self.binary,
-            bounded=self.bounded,
-            span=np.ones(len(a)) if self.bounded else high - low,
-            scale=np.maximum(np.abs(low), np.abs(high)),
-            cells=self._cells(a, b) if cells else None,
-        )
+        span, scale = np.ones(len(a)) if self.bounded else high - low, np.maximum(np.abs(low), np.abs(high))
+        return {"n": self.n, "binary": self.binary, "bounded": self.bounded, "span": span, "scale": scale}
 
     def total(self, a: IntArray, b: IntArray) -> FloatArray:
         """Sum of the (weighted) differences of the pairs (a, b)."""
@@ -367,31 +326,16 @@ class MatchedScores:
             off = self.scores[:, a[part]] - self.scores[:, b[part]]
             weighted = w[:, None] * off
             d[part] = (weighted if codes is None else _sum_by(weighted, codes, len(self.sums))).T
-            total[part], square[part] = (
-                weighted.sum(axis=0),
-                (np.abs(weighted) if self.binary else weighted * off).sum(axis=0),
-            )
+            total[part] = weighted.sum(axis=0)
+            square[part] = (np.abs(weighted) if self.binary else weighted * off).sum(axis=0)
             heavy[part] = (weighted**2).sum(axis=0)
             spread[part], value[part] = worth(off, total[part] / self.mass, w)
             if codes is not None and kish is not None:
                 within[part] = within_sums(off, d[part] / self.sizes, w, codes, kish)
-        low, high = np.minimum(self.low[a], self.low[b]), np.maximum(self.high[a], self.high[b])
-        weights = PairWeights(
-            total=self.mass, effective=kish_size(w), kish=kish, square=heavy, within=within, worth=value
-        )
-        return PairTotals(
-            n=self.n,
-            size=self.sizes,
-            d=d,
-            total=total,
-            square=square,
-            spread=spread,
-            binary=self.binary,
-            bounded=self.bounded,
-            span=np.ones(pairs) if self.bounded else high - low,
-            scale=np.maximum(np.abs(low), np.abs(high)),
-            weights=weights,
-        )
+        known: dict[str, Any] = {"kish": kish, "square": heavy, "within": within, "worth": value}
+        weights = PairWeights(total=self.mass, effective=kish_size(w), **known)
+        sums: dict[str, Any] = {"d": d, "total": total, "square": square, "spread": spread}
+        return PairTotals(size=self.sizes, weights=weights, **sums, **self._shared(a, b))
 
     def _by_cluster(self, a: IntArray, b: IntArray) -> FloatArray:
         """Sum of the differences in each cluster, shape (P, G); of graded scores one by one, since sums of theirs would cancel."""
@@ -435,9 +379,8 @@ def _sum_by(values: FloatArray, codes: IntArray, size: int) -> FloatArray:
     return np.stack([np.bincount(codes, weights=column, minlength=size) for column in values.T], axis=1)
 
 
-Every: TypeAlias = (
-    "Mapping[tuple[int, ...], PairTotals]"  # by each clustering and each intersection, from their places
-)
+# By each clustering and each intersection, from their places.
+Every: TypeAlias = "Mapping[tuple[int, ...], PairTotals]"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

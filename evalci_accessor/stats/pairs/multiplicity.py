@@ -165,9 +165,8 @@ def _level(tails: FloatArray, charged: int, alpha: float) -> float:
 
 def _contrasts(block: Block) -> _Contrasts:
     pairs, first = np.unique(np.sort(block.contrasts.reshape(-1, 2), axis=1), axis=0, return_index=True)
-    df = np.nan_to_num(
-        np.broadcast_to(np.asarray(block.df, dtype=np.float64), len(block.contrasts))[first], nan=0.0
-    )
+    df = np.broadcast_to(np.asarray(block.df, dtype=np.float64), len(block.contrasts))[first]
+    df = np.nan_to_num(df, nan=0.0)
     a, b = pairs.T
     variance, total = _variances(block.influence, a, b)
     varies = variance > _NONE * total
@@ -232,14 +231,10 @@ def _draw(factors: list[_Factor], n_clusters: int, generator: np.random.Generato
 
 def _factors(blocks: Sequence[Block], used: list[bool]) -> tuple[list[_Factor], int]:
     """What to multiply the draws with, and how many draws a column needs."""
-    named = [
-        block.clusters
-        for block, kept in zip(blocks, used, strict=True)
-        if kept and block.clusters is not None
-    ]
-    seen, times = (
-        np.unique(np.concatenate(named), return_counts=True) if named else (np.zeros(0), np.zeros(0))
-    )
+    kept = [block.clusters for block, some in zip(blocks, used, strict=True) if some]
+    named = [clusters for clusters in kept if clusters is not None]
+    every = np.concatenate(named) if named else np.zeros(0)
+    seen, times = np.unique(every, return_counts=True)
     shared = seen[times > 1]
     linked, alone = [], []
     for i, block in enumerate(blocks):
@@ -262,9 +257,8 @@ def _factors(blocks: Sequence[Block], used: list[bool]) -> tuple[list[_Factor], 
 def _number(blocks: Sequence[Block], members: list[int]) -> tuple[list[_Factor], int]:
     """Factors of blocks that may share clusters, with the clusters numbered from 0."""
     rows = [len(blocks[i].influence) for i in members]
-    named = [
-        np.arange(n) if (c := blocks[i].clusters) is None else c for i, n in zip(members, rows, strict=True)
-    ]
+    own = [blocks[i].clusters for i in members]
+    named = [np.arange(n) if c is None else c for c, n in zip(own, rows, strict=True)]
     unique, code = np.unique(np.concatenate(named), return_inverse=True)
     code = _by_content(blocks, members, code.reshape(-1), len(unique))
     group = []
@@ -277,25 +271,20 @@ def _number(blocks: Sequence[Block], members: list[int]) -> tuple[list[_Factor],
 
 def _by_content(blocks: Sequence[Block], members: list[int], code: IntArray, size: int) -> IntArray:
     """Number the clusters by their influences, so that neither their names nor their order move a draw."""
-    mixed = [
-        blocks[i].influence @ np.cos(np.arange(1.0, blocks[i].influence.shape[1] + 1) + k)
-        for k, i in enumerate(members)
-    ]
+    influences = [blocks[i].influence for i in members]
+    mixed = [x @ np.cos(np.arange(1.0, x.shape[1] + 1) + k) for k, x in enumerate(influences)]
     key = np.bincount(code, weights=np.concatenate(mixed), minlength=size)
     rank = np.empty(size, dtype=np.int64)
-    rank[np.argsort(np.round(key / (np.abs(key).max(initial=0.0) or 1.0), 9), kind="stable")] = np.arange(
-        size
-    )
+    rounded = np.round(key / (np.abs(key).max(initial=0.0) or 1.0), 9)
+    rank[np.argsort(rounded, kind="stable")] = np.arange(size)
     return rank[code]
 
 
 def _condense(group: list[_Factor], n_clusters: int, width: int) -> _Factor:
     """One square factor with the same covariance."""
     stops = np.cumsum([factor.influence.shape[1] for factor in group])
-    runs = [
-        slice(int(stop) - factor.influence.shape[1], int(stop))
-        for stop, factor in zip(stops, group, strict=True)
-    ]
+    ends = zip(stops.tolist(), group, strict=True)
+    runs = [slice(stop - factor.influence.shape[1], stop) for stop, factor in ends]
     covariance = np.zeros((width, width))
     for part in _chunks(n_clusters, _CHUNK):
         dense = np.zeros((part.stop - part.start, width))
@@ -456,6 +445,5 @@ def _families(family: object, shape: tuple[int, ...]) -> IntArray:
     try:
         return np.broadcast_to(codes, shape)
     except ValueError:
-        raise MethodError(
-            f"`family` of shape {codes.shape} does not broadcast to the p-values' shape {shape}."
-        ) from None
+        shapes = f"shape {codes.shape} does not broadcast to the p-values' shape {shape}"
+        raise MethodError(f"`family` of {shapes}.") from None

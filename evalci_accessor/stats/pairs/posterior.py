@@ -124,7 +124,7 @@ def crossed_evidence(every: Every) -> CrossedEvidence:
     return {some: Evidence.of(t) for some, t in every.items() if set(some) <= places}
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """What the likelihood needs of P pairs: sums over the clusters of each of C sizes, of mean differences about the overall mean.
 
@@ -159,31 +159,18 @@ class Evidence:
         own = t.size if t.weights is None else t.weights.kish
         if t.size is None or own is None or t.d is None or (own == 1).all() or not pairs:
             none, zero = np.zeros((pairs, 1)), np.zeros(pairs)
-            return cls(
-                size=none,
-                count=none,
-                first=none,
-                second=none,
-                within=zero,
-                n=zero,
-                growth=zero,
-                independent=True,
-            )
+            return cls(none, none, none, none, zero, zero, zero, independent=True)
         order = np.argsort(own, kind="stable")
         size, start, count = np.unique(own[order], return_index=True, return_counts=True)
         off = t.d[:, order] / t.size[order] - t.mean[:, None]
         within = t.square - (t.d**2 / t.size).sum(axis=1) if t.weights is None else t.weights.within
         flat = _FLAT * t.square * (own.sum() / t.mass)
-        return cls(
-            size=np.broadcast_to(size, (pairs, len(size))),
-            count=np.broadcast_to(count.astype(np.float64), (pairs, len(size))),
-            first=np.add.reduceat(off, start, axis=1),
-            second=np.add.reduceat(off**2, start, axis=1),
-            within=np.where(within > flat, within, 0.0),
-            n=np.full(pairs, float(own.sum())),
-            growth=np.full(pairs, t.effective_items / t.effective_clusters - 1),
-            independent=False,
-        )
+        sizes, counts = (np.broadcast_to(v, (pairs, len(size))) for v in (size, count.astype(np.float64)))
+        first, second = (np.add.reduceat(v, start, axis=1) for v in (off, off**2))
+        n = np.full(pairs, float(own.sum()))
+        growth = np.full(pairs, t.effective_items / t.effective_clusters - 1)
+        within = np.where(within > flat, within, 0.0)
+        return cls(sizes, counts, first, second, within, n, growth, independent=False)
 
     @classmethod
     def join(cls, lots: Sequence[Evidence]) -> Evidence:
@@ -194,20 +181,15 @@ class Evidence:
 
         def wide(name: str, fill: float) -> FloatArray:
             parts = [getattr(lot, name) for lot in lots]
+            gaps = [((0, 0), (0, width - part.shape[1])) for part in parts]
             return np.concatenate(
-                [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=fill) for part in parts]
+                [np.pad(p, gap, constant_values=fill) for p, gap in zip(parts, gaps, strict=True)]
             )
 
-        return cls(
-            size=wide("size", 1.0),
-            count=wide("count", 0.0),
-            first=wide("first", 0.0),
-            second=wide("second", 0.0),
-            within=np.concatenate([lot.within for lot in lots]),
-            n=np.concatenate([lot.n for lot in lots]),
-            growth=np.concatenate([lot.growth for lot in lots]),
-            independent=False,
-        )
+        sums = {name: wide(name, float(name == "size")) for name in ("size", "count", "first", "second")}
+        for name in ("within", "n", "growth"):
+            sums[name] = np.concatenate([getattr(lot, name) for lot in lots])
+        return cls(**sums, independent=False)
 
     def part(self, pairs: slice) -> Evidence:
         """Some of the pairs."""
@@ -245,9 +227,9 @@ def _nodes(like: Evidence, n_nodes: int) -> tuple[FloatArray, FloatArray]:
     pairs = len(like.within)
     # With whole clusters that agree and clusters that differ, the posterior is a point at 1.
     point = (like.within == 0) & (like.spread() > 0)
-    inner = (
-        dataclasses.replace(like, within=np.where(point, like.spread(), like.within)) if point.any() else like
-    )
+    inner = like
+    if point.any():
+        inner = dataclasses.replace(like, within=np.where(point, like.spread(), like.within))
     low, high = np.zeros(pairs), np.full(pairs, HALF_PI)
     grid = np.arange(_N_SEARCH) + 0.5
     for _ in range(30):

@@ -101,9 +101,8 @@ def mcnemar(
     if cells is not None:
         t = dataclasses.replace(t, cells=_checked_cells(as_float(cells, "cells"), b, c, m)[..., m > 0])
     ran = resolve_test_method(method, clustered=clustered)
-    return pair_test(
-        t, ran, alternative=alternative, n_resamples=n_resamples, seed=seed_sequence(rng)
-    ).shaped(shape)
+    seed = seed_sequence(rng)
+    return pair_test(t, ran, alternative=alternative, n_resamples=n_resamples, seed=seed).shaped(shape)
 
 
 def _checked_cells(cells: FloatArray, b: FloatArray, c: FloatArray, m: FloatArray) -> FloatArray:
@@ -175,12 +174,9 @@ def pair_test(
         root = _signed_root(t, method)
         statistic = root**2
         pvalue = sided(special.ndtr(-root), special.ndtr(root), alternative)
+    pvalue = np.where(t.square == 0, 1.0, pvalue)
     return PairTestResult(
-        statistic=statistic,
-        pvalue=np.where(t.square == 0, 1.0, pvalue),
-        null=null,
-        method=method,
-        alternative=alternative,
+        statistic=statistic, pvalue=pvalue, null=null, method=method, alternative=alternative
     )
 
 
@@ -210,9 +206,8 @@ def binomial_tails(only_a: FloatArray, only_b: FloatArray, *, half: bool) -> tup
         greater, less = (np.asarray(special.betainc(n - x, x + 1, 0.5)) for x in (c, b))
     greater, less = np.where(b == 0, 1.0, greater), np.where(c == 0, 1.0, less)
     if half:
-        point = np.exp(
-            special.gammaln(n + 1) - special.gammaln(b + 1) - special.gammaln(c + 1) - n * np.log(2)
-        )
+        logs = special.gammaln(n + 1) - special.gammaln(b + 1) - special.gammaln(c + 1)
+        point = np.exp(logs - n * np.log(2))
         greater, less = (np.where(n > 0, side - point / 2, 1.0) for side in (greater, less))
     return greater, less
 

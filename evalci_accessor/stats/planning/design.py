@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,9 +21,7 @@ Flat: TypeAlias = "dict[str, FloatArray]"
 MOST_CLUSTERS = 1_000_000
 _LARGEST = 1e9  # items in a cluster: more do nothing, and sums of them must stay whole numbers
 _MOST_ITEMS = 1e7
-_UNBOUNDED = (
-    1e-3  # what is left of the variance of the items where there are so many that it no longer counts
-)
+_UNBOUNDED = 1e-3  # what is left of the items' variance where there are so many that it no longer counts
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -83,11 +81,8 @@ class Pattern:
 
     def endless(self, parts: Parts) -> float:
         """How many times as many items make the variance of items negligible: beside that of clusters, or at all."""
-        needed = (
-            parts.item / (parts.between * _UNBOUNDED)
-            if parts.between > parts.item / _MOST_ITEMS
-            else _MOST_ITEMS
-        )
+        counts = parts.between > parts.item / _MOST_ITEMS
+        needed = parts.item / (parts.between * _UNBOUNDED) if counts else _MOST_ITEMS
         return max(float(np.ceil(min(needed, _MOST_ITEMS) / self.sizes[0])), 1.0)
 
 
@@ -134,6 +129,11 @@ class Design:
     confidence_level: float = 0.95
     n_sims: object = 100
     rng: object = 0
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Design:
+        """From the arguments of a planning function, by name; it leaves the others out."""
+        return cls(**{f.name: arguments[f.name] for f in dataclasses.fields(cls) if f.name in arguments})
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -358,7 +358,7 @@ def _gap(high: float | None, low: float | None) -> float | None:
     return None if high is None or low is None else high - low
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Sums:
     """Draws of what a test sees of a design, apart from the estimate.
 
@@ -398,27 +398,16 @@ class Sums:
         slope = share * mean / variance - 1
         # Sum of the means of a size, and of their squares about it.
         total = special.ndtri(u[:, :kinds]) * np.sqrt(count * mean)
-        spread = (
-            np.where(
-                count > 1, 2 * special.gammaincinv(np.maximum((count - 1) / 2, 0.5), u[:, kinds:-1]), 0.0
-            )
-            * mean
-        )
+        chi_square = 2 * special.gammaincinv(np.maximum((count - 1) / 2, 0.5), u[:, kinds:-1])
+        spread = np.where(count > 1, chi_square, 0.0) * mean
         square = spread + total**2 / count
         x = (total * share).sum(axis=1, keepdims=True)
         lift = (1 + slope) * x
         free = n - float(count.sum())
         within = item * 2 * special.gammaincinv(free / 2, u[:, -1]) if free > 0 else np.zeros(len(u))
-        return cls(
-            size=size,
-            count=count,
-            slope=slope,
-            first=total - count * lift,
-            second=np.maximum(square - 2 * lift * total + count * lift**2, 0.0),
-            within=within,
-            variance=variance,
-            estimate=x[:, 0],
-        )
+        second = np.maximum(square - 2 * lift * total + count * lift**2, 0.0)
+        first, estimate = total - count * lift, x[:, 0]
+        return cls(size, count, slope, first, second, within, variance, estimate)
 
     @property
     def n(self) -> float:
@@ -485,10 +474,8 @@ def _beyond(
     disc = b**2 - 4 * a * c
     with np.errstate(invalid="ignore"):
         root = np.sqrt(disc)
-    r1, r2 = (
-        np.minimum((-b - root) / (2 * a), (-b + root) / (2 * a)),
-        np.maximum((-b - root) / (2 * a), (-b + root) / (2 * a)),
-    )
+    ends = (-b - root) / (2 * a), (-b + root) / (2 * a)
+    r1, r2 = np.minimum(*ends), np.maximum(*ends)
     # At x = -distance the quadratic is not above 0, so a positive leading term leaves the part beyond the larger root.
     inside = (a < 0) & (disc > 0) & (r1 >= -distance)
     low = np.where(a > 0, r2, np.where(inside, r1, 0.0))
@@ -509,13 +496,12 @@ def score_power(sums: Sums, difference: float, goal: Goal) -> float:
 
 def _threshold(sums: Sums, difference: float, null: float, outside: float, side: float) -> FloatArray:
     """How far above the truth the estimate must lie (``side`` 1), or may at most lie (-1), for the test to reject."""
+    about = 0.0
     if len(sums.size) > 1:
         # The critical value goes with the estimate by way of unequal sizes: a few draws tell where about it must be.
         few = sums.part(_PROBES)
         found = _solved(few, _critical(few, np.zeros(_PROBES), outside), difference, null, side)
         about = float(np.median(np.clip(found, -1 - difference, 1 - difference)))
-    else:
-        about = 0.0
     critical = _critical(sums, np.full(len(sums.within), about), outside)
     return _solved(sums, critical, difference, null, side)
 

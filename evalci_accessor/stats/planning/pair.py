@@ -98,9 +98,8 @@ class PairDesign(Checked):
             )
         pattern = Pattern.of(design.items_per_cluster)
         of_clusters, of_items = correlations(design.icc, design.item_icc, samples)
-        ran = resolve_plan_method(
-            design.method, binary=bounded and samples == 1, single=bool((pattern.sizes == 1).all())
-        )
+        single = bool((pattern.sizes == 1).all())
+        ran = resolve_plan_method(design.method, binary=bounded and samples == 1, single=single)
         return cls(
             pattern=pattern,
             icc=of_clusters,
@@ -144,11 +143,7 @@ class PairDesign(Checked):
         outside = alpha / 2 if self.alternative == "two-sided" else alpha
         # Only significance on the side of the truth is a success.
         down = self.alternative == "less" or (self.alternative == "two-sided" and difference < 0)
-        return (
-            Goal(above=None, below=0.0, outside=outside)
-            if down
-            else Goal(above=0.0, below=None, outside=outside)
-        )
+        return Goal(above=None if down else 0.0, below=0.0 if down else None, outside=outside)
 
     def parts(self, flat: Flat, i: int, difference: float) -> Parts:
         """Parts of the variance of an item's value."""
@@ -177,27 +172,18 @@ class PairDesign(Checked):
         """The plan of these differences, margins and numbers of clusters; power is known where a search has found it."""
 
         def one(i: int) -> tuple[float, ...]:
-            d, margin, clusters = (
-                float(flat["difference"][i]),
-                float(flat["margin"][i]),
-                int(flat["n_clusters"][i]),
-            )
+            d, margin = float(flat["difference"][i]), float(flat["margin"][i])
+            clusters = int(flat["n_clusters"][i])
             size, count = self.pattern.counts(clusters)
             if not np.isfinite([d, margin]).all():
                 return (np.nan, np.nan, np.nan, np.nan, (size * count).sum())
             parts = self.parts(flat, i, d)
             got = self.power(flat, i, d, margin, clusters) if power is None else power[i]
-            return (
-                got,
-                parts.std_error(size, count),
-                parts.design_effect(size, count),
-                self.limit(flat, i, d, margin, clusters),
-                (size * count).sum(),
-            )
+            errors = parts.std_error(size, count), parts.design_effect(size, count)
+            return (got, *errors, self.limit(flat, i, d, margin, clusters), (size * count).sum())
 
-        found = [column.reshape(shape) for column in each(len(flat["icc"]), one, "power")] or [
-            np.empty(shape)
-        ] * 5
+        columns = each(len(flat["icc"]), one, "power") or [np.empty(0)] * 5
+        found = [column.reshape(shape) for column in columns]
         return PowerPlan(
             power=found[0],
             difference=flat["difference"].reshape(shape),
@@ -235,12 +221,8 @@ def resolve_plan_method(method: PlanMethod, *, binary: bool, single: bool) -> st
 
 def _spread(design: Design) -> Flat:
     """How much the differences of the items vary, given in exactly one way."""
-    disagreement, rate, correlation, std_dev = (
-        design.disagreement,
-        design.rate,
-        design.correlation,
-        design.std_dev,
-    )
+    disagreement, std_dev = design.disagreement, design.std_dev
+    rate, correlation = design.rate, design.correlation
     said = [disagreement is not None, rate is not None or correlation is not None, std_dev is not None]
     if sum(said) != 1:
         given = [n for n, v in zip(("disagreement", "rate/correlation", "std_dev"), said, strict=True) if v]
@@ -251,16 +233,12 @@ def _spread(design: Design) -> Flat:
             "differences)."
         )
     if said[2]:
-        return {
-            "std_dev": positive(std_dev, "std_dev", "the standard deviation of the difference of an item")
-        }
+        what = "the standard deviation of the difference of an item"
+        return {"std_dev": positive(std_dev, "std_dev", what)}
     if said[0]:
         share = within(disagreement, "disagreement", 0, 1)
-        return {
-            "disagreement": positive(
-                share, "disagreement", "the share of items on which the two systems disagree"
-            )
-        }
+        what = "the share of items on which the two systems disagree"
+        return {"disagreement": positive(share, "disagreement", what)}
     if rate is None or correlation is None:
         missing = "rate" if rate is None else "correlation"
         raise MethodError(
@@ -307,19 +285,17 @@ def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]
 def check_spread(design: PairDesign, flat: Flat, difference: FloatArray) -> None:
     """Refuse differences that cannot be, with what could."""
     if "disagreement" in flat:
-        bad = np.flatnonzero(
-            (np.abs(difference) > flat["disagreement"]) | (flat["disagreement"] - difference**2 <= 0)
-        )
+        share = flat["disagreement"]
+        bad = np.flatnonzero((np.abs(difference) > share) | (share - difference**2 <= 0))
         if len(bad):
-            shown = (f"difference {difference[i]:g} at disagreement {flat['disagreement'][i]:g}" for i in bad)
+            shown = (f"difference {difference[i]:g} at disagreement {share[i]:g}" for i in bad)
             raise EvalCIError(
                 f"`difference` cannot be larger than `disagreement`, nor both 1: the systems differ only where they disagree; "
                 f"{len(bad)} of {len(difference)} are: {examples(shown)}."
             )
     if "rate" in flat:
-        for i, (d, rate, correlation) in enumerate(
-            zip(difference, flat["rate"], flat["correlation"], strict=True)
-        ):
+        rows = zip(difference, flat["rate"], flat["correlation"], strict=True)
+        for i, (d, rate, correlation) in enumerate(rows):
             if not (0 < rate < 1 and 0 < rate + d < 1):
                 raise EvalCIError(
                     f"`rate` and `rate` + `difference`, the pass rates of the two systems, must lie strictly between 0 and 1 to "
@@ -339,13 +315,7 @@ def true_difference(design: PairDesign, difference: object, margin: float) -> Fl
     goal = design.goal(1.0, margin)
     wrong = np.zeros(d.shape, dtype=bool)
     if design.claim == "superiority" and margin == 0:
-        wrong = (
-            d == 0
-            if design.alternative == "two-sided"
-            else d <= 0
-            if design.alternative == "greater"
-            else d >= 0
-        )
+        wrong = {"two-sided": d == 0, "greater": d <= 0, "less": d >= 0}[design.alternative]
     elif goal.above is not None:
         wrong = (d <= goal.above) | (False if goal.below is None else d >= goal.below)
     if wrong.any():
@@ -480,23 +450,7 @@ def power(
     >>> print(f"{plan.claim}: {plan.power:.2f}, with endless questions {plan.power_limit:.2f}")
     noninferiority: 0.59, with endless questions 0.93
     """
-    design, width = PairDesign.of(
-        Design(
-            icc=icc,
-            items_per_cluster=items_per_cluster,
-            disagreement=disagreement,
-            rate=rate,
-            correlation=correlation,
-            std_dev=std_dev,
-            n_samples=n_samples,
-            item_icc=item_icc,
-            margin=margin,
-            claim=claim,
-            method=method,
-            alternative=alternative,
-            confidence_level=confidence_level,
-        )
-    )
+    design, width = PairDesign.of(Design.of(locals()))
     shape, flat = design.flat(
         difference=true_difference(design, difference, width),
         n_clusters=whole_clusters(n_clusters),
@@ -567,6 +521,7 @@ def mde(
     >>> print(f"{plan.margin:.3f}")
     0.095
     """
+    arguments = locals()
     seeks_margin = claim in ("noninferiority", "equivalence")
     if seeks_margin and margin is not None:
         raise MethodError(
@@ -579,25 +534,9 @@ def mde(
         )
     if not seeks_margin and difference is not None:
         raise MethodError(
-            "difference= is what is sought; it goes with claim='noninferiority' or 'equivalence' only."
+            "difference= is what is sought; it goes with claim='noninferiority' or 'equivalence'."
         )
-    design, width = PairDesign.of(
-        Design(
-            icc=icc,
-            items_per_cluster=items_per_cluster,
-            disagreement=disagreement,
-            rate=rate,
-            correlation=correlation,
-            std_dev=std_dev,
-            n_samples=n_samples,
-            item_icc=item_icc,
-            margin=0.5 if seeks_margin else margin,
-            claim=claim,
-            method=method,
-            alternative=alternative,
-            confidence_level=confidence_level,
-        )
-    )
+    design, width = PairDesign.of(Design.of(arguments | {"margin": 0.5 if seeks_margin else margin}))
     goal = check_power(power, design.goal(1.0, width))
     true = as_float(0.0 if difference is None else difference, "difference")
     shape, flat = design.flat(difference=true, n_clusters=whole_clusters(n_clusters))
@@ -610,13 +549,9 @@ def mde(
         if seeks_margin:
             low = abs(at) if claim == "equivalence" else max(0.0, -at)
             end = 1.0 if design.bounded else np.inf
-            return (
-                _root(lambda margin: design.power(flat, i, at, margin, clusters) - goal, low, end, error),
-            )
-        end = design.feasible(flat, i)[0 if side < 0 else 1]
-        found = _root(
-            lambda d: design.power(flat, i, side * d, width, clusters) - goal, width, abs(end), error
-        )
+            return (_root(lambda m: design.power(flat, i, at, m, clusters) - goal, low, end, error),)
+        end = abs(design.feasible(flat, i)[0 if side < 0 else 1])
+        found = _root(lambda d: design.power(flat, i, side * d, width, clusters) - goal, width, end, error)
         return (side * found,)
 
     (found,) = each(len(flat["icc"]), one, "differences") or [np.empty(0)]

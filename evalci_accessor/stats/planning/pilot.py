@@ -12,6 +12,7 @@ one of :math:`\rho V/V_1` of single scores.
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -116,25 +117,12 @@ def rate_pilot(
     graded = not t.binary[0] if graded is None else graded
     if t.binary[0]:
         post = averaged_posterior(t, mo)
-        icc, low, high = (
-            float(value[0]) for value in (post.icc, post.quantile(outside), post.quantile(1 - outside))
-        )
+        limits = post.quantile(outside), post.quantile(1 - outside)
+        icc, low, high = (float(value[0]) for value in (post.icc, *limits))
     else:
         icc, low, high = _gaussian(_about_mean(t, p), outside)
-    single, item_icc, ratio = _single(variance, None if graded else p * (1 - p), repeats)
-    icc, low, high = icc * ratio, low * ratio, high * ratio
-    return Pilot(
-        rate=p if t.bounded else np.nan,
-        disagreement=np.nan,
-        std_dev=float(np.sqrt(single)),
-        icc=icc,
-        icc_low=low,
-        icc_high=high,
-        item_icc=item_icc,
-        n_samples=1 if repeats is None else max(round(repeats.number), 1),
-        sizes=t.m,
-        graded=graded,
-    )
+    found = _of_single(variance, None if graded else p * (1 - p), repeats, (icc, low, high))
+    return Pilot(rate=p if t.bounded else np.nan, disagreement=np.nan, sizes=t.m, graded=graded, **found)
 
 
 def pair_pilot(
@@ -150,27 +138,25 @@ def pair_pilot(
     icc, low, high = (np.nan, np.nan, np.nan) if t.size is None else _gaussian(t, outside)
     variance = float(t.spread[0] / (t.n - 1)) if t.square[0] > 0 else 0.0
     mean = float(t.mean[0])
-    single, item_icc, ratio = _single(
-        variance, None if disagreement is None else disagreement - mean**2, repeats
-    )
-    icc, low, high = icc * ratio, low * ratio, high * ratio
-    return Pilot(
-        rate=np.nan,
-        disagreement=np.nan if disagreement is None else disagreement,
-        std_dev=float(np.sqrt(single)),
-        icc=icc,
-        icc_low=low,
-        icc_high=high,
-        item_icc=item_icc,
-        n_samples=1 if repeats is None else max(round(repeats.number), 1),
-        sizes=sizes,
-        graded=disagreement is None,
-    )
+    binomial = None if disagreement is None else disagreement - mean**2
+    found = _of_single(variance, binomial, repeats, (icc, low, high))
+    share = np.nan if disagreement is None else disagreement
+    return Pilot(rate=np.nan, disagreement=share, sizes=sizes, graded=disagreement is None, **found)
 
 
 def single_disagreement(a: FloatArray, b: FloatArray) -> float:
     """Share of items on which one sample of the first and one of the second system disagree, from their pass rates by item."""
     return float((a + b - 2 * a * b).mean())
+
+
+def _of_single(
+    variance: float, binomial: float | None, repeats: Repeats | None, icc: tuple[float, float, float]
+) -> dict[str, Any]:
+    """What a pilot says of single scores; ``icc`` is that of item means, with its limits."""
+    single, item_icc, ratio = _single(variance, binomial, repeats)
+    iccs = {name: value * ratio for name, value in zip(("icc", "icc_low", "icc_high"), icc, strict=True)}
+    n_samples = 1 if repeats is None else max(round(repeats.number), 1)
+    return {"std_dev": float(np.sqrt(single)), "item_icc": item_icc, "n_samples": n_samples, **iccs}
 
 
 def _single(variance: float, binomial: float | None, repeats: Repeats | None) -> tuple[float, float, float]:
@@ -191,19 +177,9 @@ def _about_mean(t: ClusterTotals, p: float) -> PairTotals:
     """Scores on an open scale as deviations from their mean, in the form of differences."""
     d = t.s - p * t.m
     square = np.array([max(float((t.ss - 2 * p * t.s + p**2 * t.m).sum()), 0.0)])
+    sums: dict[str, Any] = {"d": d[None, :], "total": np.array([d.sum()]), "square": square, "spread": square}
     one = np.ones(1)
-    return PairTotals(
-        n=int(t.n.sum()),
-        size=t.m,
-        d=d[None, :],
-        total=np.array([d.sum()]),
-        square=square,
-        spread=square,
-        binary=False,
-        bounded=False,
-        span=one,
-        scale=one,
-    )
+    return PairTotals(n=int(t.n.sum()), size=t.m, binary=False, bounded=False, span=one, scale=one, **sums)
 
 
 def _gaussian(t: PairTotals, outside: float) -> tuple[float, float, float]:

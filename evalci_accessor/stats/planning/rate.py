@@ -11,7 +11,6 @@ A mean on an open scale: the CR2 variance of normal cluster means, from the quas
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -91,27 +90,23 @@ class WidthPlan:
 class Rates:
     """A law of 0/1 scores in clusters, and how they are looked at."""
 
-    pattern: Pattern
+    design: RateDesign
     rate: float
     icc: float
     item_icc: float
-    n_samples: int
-    method: str
-    level: float
-    n_sims: int
-    seeds: Sequence[np.random.SeedSequence]
 
     @property
     def parts(self) -> Parts:
         """Parts of the variance of an item's value."""
-        return Parts.of(self.rate * (1 - self.rate), self.icc, self.item_icc, self.n_samples)
+        return Parts.of(self.rate * (1 - self.rate), self.icc, self.item_icc, self.design.n_samples)
 
     def half_width(self, n_clusters: int) -> Answer:
         """Mean, and 5 % and 95 % quantiles, of the half-widths of samples of the design."""
         sizes = self.sizes(n_clusters)
-        n_sims = max(self.n_sims >> max(int(np.log2(n_clusters / _PLENTY)), 0), min(self.n_sims, _FEWEST))
+        most = self.design.n_sims
+        n_sims = max(most >> max(int(np.log2(n_clusters / _PLENTY)), 0), min(most, _FEWEST))
         rates, rest = self.rates(n_clusters, n_sims)
-        if self.n_samples == 1:
+        if self.design.n_samples == 1:
             s = rest.binomial(sizes[:, None], rates)
             return self.answer(sizes, s, s)
         sums, squares = np.empty((2, *rates.shape))
@@ -120,7 +115,7 @@ class Rates:
         if not large.all():
             small = sizes[~large]
             shares = item_rates(np.repeat(rates[~large], small, axis=0), self.within, rest)
-            value = rest.binomial(self.n_samples, shares) / self.n_samples
+            value = rest.binomial(self.design.n_samples, shares) / self.design.n_samples
             first = np.concatenate([[0], np.cumsum(small)[:-1]])
             sums[~large], squares[~large] = (np.add.reduceat(v, first, axis=0) for v in (value, value**2))
         return self.answer(sizes, sums, squares)
@@ -133,7 +128,7 @@ class Rates:
     @property
     def share(self) -> float:
         """Variance of an item's value over that of a single score, given its cluster."""
-        return self.within + (1 - self.within) / self.n_samples
+        return self.within + (1 - self.within) / self.design.n_samples
 
     def many(
         self, size: np.ndarray, rates: FloatArray, rng: np.random.Generator
@@ -153,9 +148,9 @@ class Rates:
     def limit(self, n_clusters: int) -> float:
         """Mean half-width as the items grow without bound."""
         # Not 0 without an ICC: the default interval cannot rule out that a cluster now and then passes or fails as a whole.
-        sizes = self.sizes(n_clusters, self.pattern.endless(self.parts))
-        rates, rest = self.rates(n_clusters, min(self.n_sims, _LIMIT_SIMS))
-        if self.n_samples == 1:
+        sizes = self.sizes(n_clusters, self.design.pattern.endless(self.parts))
+        rates, rest = self.rates(n_clusters, min(self.design.n_sims, _LIMIT_SIMS))
+        if self.design.n_samples == 1:
             s = rest.binomial(sizes[:, None], rates)
             return self.answer(sizes, s, s)[0]
         # So many items are at their mean, and so are their squares.
@@ -163,18 +158,18 @@ class Rates:
 
     def sizes(self, n_clusters: int, times: float = 1.0) -> np.ndarray:
         """Sizes of the clusters."""
-        size, count = self.pattern.counts(n_clusters, times)
+        size, count = self.design.pattern.counts(n_clusters, times)
         return np.repeat(size, count.astype(np.int64)).astype(np.int64)
 
     def rates(self, n_clusters: int, n_sims: int) -> tuple[FloatArray, np.random.Generator]:
         """Rates of the clusters, shape (G, n_sims), and the generator of the rest."""
-        first, rest = (np.random.default_rng(seed) for seed in self.seeds)
+        first, rest = (np.random.default_rng(seed) for seed in self.design.seeds)
         return cluster_rates(self.icc, self.rate, (n_clusters, n_sims), first), rest
 
     def answer(self, sizes: np.ndarray, s: np.ndarray, ss: np.ndarray) -> Answer:
         """Of totals of shape (G, n_sims)."""
         t = ClusterTotals.from_sums(s.T, np.broadcast_to(sizes, s.T.shape), ss.T)
-        found = rate_ci(t, method=self.method, confidence_level=self.level)  # type: ignore[arg-type]
+        found = rate_ci(t, method=self.design.method, confidence_level=self.design.level)  # type: ignore[arg-type]
         half = (found.ci_high - found.ci_low) / 2
         low, high = np.quantile(half, [0.05, 0.95])
         return self.adjusted(sizes, s, half), float(low), float(high)
@@ -260,17 +255,8 @@ class RateDesign(Checked):
 
     def rates(self, flat: Flat, i: int) -> Rates:
         """The law of 0/1 scores of one design."""
-        return Rates(
-            pattern=self.pattern,
-            rate=float(flat["rate"][i]),
-            icc=float(flat["icc"][i]),
-            item_icc=float(flat["item_icc"][i]),
-            n_samples=self.n_samples,
-            method=self.method,
-            level=self.level,
-            n_sims=self.n_sims,
-            seeds=self.seeds,
-        )
+        at = {name: float(flat[name][i]) for name in ("rate", "icc", "item_icc")}
+        return Rates(design=self, **at)
 
     def half_width(self, flat: Flat, i: int, n_clusters: int) -> Answer:
         """Mean half-width, and quantiles."""
@@ -382,37 +368,18 @@ def half_width(
     800 questions: 0.076, with endless ones 0.071
     800 questions: 0.042, with endless ones 0.035
     """
-    design = RateDesign.of(
-        Design(
-            rate=rate,
-            icc=icc,
-            items_per_cluster=items_per_cluster,
-            n_samples=n_samples,
-            item_icc=item_icc,
-            std_dev=std_dev,
-            method=method,
-            confidence_level=confidence_level,
-            n_sims=n_sims,
-            rng=rng,
-        )
-    )
+    design = RateDesign.of(Design.of(locals()))
     shape, flat = design.flat(n_clusters=whole_clusters(n_clusters))
 
     def one(i: int) -> tuple[float, ...]:
         clusters = int(flat["n_clusters"][i])
         size, count = design.pattern.counts(clusters)
         parts = design.parts(flat, i)
-        return (
-            *design.half_width(flat, i, clusters),
-            design.limit(flat, i, clusters),
-            parts.std_error(size, count),
-            parts.design_effect(size, count),
-            (size * count).sum(),
-        )
+        widths = (*design.half_width(flat, i, clusters), design.limit(flat, i, clusters))
+        return (*widths, parts.std_error(size, count), parts.design_effect(size, count), (size * count).sum())
 
-    found = [column.reshape(shape) for column in each(len(flat["icc"]), one, "half-widths")] or [
-        np.empty(shape)
-    ] * 7
+    columns = each(len(flat["icc"]), one, "half-widths") or [np.empty(0)] * 7
+    found = [column.reshape(shape) for column in columns]
     return WidthPlan(
         half_width=found[0],
         half_width_low=found[1],

@@ -210,23 +210,7 @@ def required_clusters(
     >>> print(plan.n_clusters, f"{plan.limit:.3f}")
     117 0.041
     """
-    asked = Design(
-        icc=icc,
-        items_per_cluster=items_per_cluster,
-        rate=rate,
-        disagreement=disagreement,
-        correlation=correlation,
-        std_dev=std_dev,
-        n_samples=n_samples,
-        item_icc=item_icc,
-        margin=margin,
-        claim=claim,
-        method=method,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_sims=n_sims,
-        rng=rng,
-    )
+    asked = Design.of(locals())
     Pattern.of(items_per_cluster)  # what is wrong with the sizes comes first
     question: _RateQuestion | _PairQuestion
     if half_width is None:

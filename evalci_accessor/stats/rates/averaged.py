@@ -187,12 +187,10 @@ def icc_averaged(
             fires = (mo.p > 0) & (mo.p < 1) & (check.variance > ratio * mo.p * (1 - mo.p) / check.n_eff)
         if fires.any():
             p, rows = mo.p[fires], (post.inflation * mo.effective_rows)[fires]
-            shrink = squared_ratio(
-                special.ndtri(outside[fires]), special.stdtrit(check.df[fires], outside[fires])
-            )
-            wide = beta_limits(
-                p, np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink), outside[fires]
-            )
+            t_quantile = special.stdtrit(check.df[fires], outside[fires])
+            shrink = squared_ratio(special.ndtri(outside[fires]), t_quantile)
+            n = np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink)
+            wide = beta_limits(p, n, outside[fires])
             low[fires], high[fires] = np.minimum(low[fires], wide[0]), np.maximum(high[fires], wide[1])
         fired |= fires
     return low, high, fired

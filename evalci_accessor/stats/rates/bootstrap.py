@@ -27,10 +27,8 @@ from evalci_accessor.stats.validate import FloatArray, IntArray
 if TYPE_CHECKING:
     from evalci_accessor.stats.rates.crossed import Crossed
 
-_BLOCK, _BLOCK_DRAWS = (
-    256,
-    2**16,
-)  # least resamples, and about how many draws, that share a child seed: part of the result
+# Least resamples, and about how many draws, that share a child seed: part of the result.
+_BLOCK, _BLOCK_DRAWS = 256, 2**16
 _DRAWS = 2**16  # indices drawn at a time
 _EXACT = 2**53  # integers up to here are exact in float64
 _TABLE = 2**16  # entries of a table that 16 random bits index
@@ -51,9 +49,8 @@ def seed_sequence(rng: object) -> np.random.SeedSequence:
         rng = np.random.Generator(rng)
     if isinstance(rng, np.random.Generator):
         return np.random.SeedSequence(rng.integers(0, 2**32, size=4).tolist())
-    raise MethodError(
-        f"rng={rng!r} must be None, an int, or a numpy SeedSequence, BitGenerator or Generator."
-    )
+    kinds = "None, an int, or a numpy SeedSequence, BitGenerator or Generator"
+    raise MethodError(f"rng={rng!r} must be {kinds}.")
 
 
 def check_bootstrap(method: str, *, crossed: bool) -> None:
@@ -190,9 +187,8 @@ def _sixteen_bit_draw(columns: list[np.ndarray], clusters: int) -> Any:
                 spare = np.flatnonzero(index >= whole)
                 index[spare] = generator.integers(0, clusters, size=len(spare))
             for total, table in zip(sums, tables, strict=True):
-                table.take(index, mode="clip").reshape(stop - start, clusters).sum(
-                    axis=1, out=total[start:stop]
-                )
+                drawn = table.take(index, mode="clip").reshape(stop - start, clusters)
+                drawn.sum(axis=1, out=total[start:stop])
         return sums
 
     return draw
@@ -238,10 +234,8 @@ def _studentised(
     pivot = np.where((variance == 0) & np.isclose(estimate, p, rtol=1e-9, atol=0), 0.0, pivot)
     error = np.sqrt(len(s) / (len(s) - 1) * (((s - p * m) / m.sum()) ** 2).sum())
     # "lower" and "higher" pick order statistics, so that an infinite one is not averaged into nan.
-    top, bottom = (
-        np.quantile(pivot, 1 - outside, method="higher"),
-        np.quantile(pivot, outside, method="lower"),
-    )
+    top = np.quantile(pivot, 1 - outside, method="higher")
+    bottom = np.quantile(pivot, outside, method="lower")
     return p - top * error, p - bottom * error
 
 
@@ -271,19 +265,15 @@ def _counts(s: FloatArray, m: FloatArray, n: IntArray) -> tuple[FloatArray, Floa
         return s, m
     counts = s / weight[0]
     whole = np.round(counts)
-    return np.where(np.abs(counts - whole) <= 1e-9 * np.maximum(whole, 1), whole, counts), n.astype(
-        np.float64
-    )
+    near = np.abs(counts - whole) <= 1e-9 * np.maximum(whole, 1)
+    return np.where(near, whole, counts), n.astype(np.float64)
 
 
 def _exact(s: FloatArray, m: FloatArray, outside: float) -> tuple[float, float, float]:
     """Percentile limits of all G**G resamples at once: the G-fold convolution of the clusters' sums, by FFT."""
-    if (m != m[0]).any() or (s != np.round(s)).any():
-        what = (
-            "clusters of unequal sizes"
-            if (m != m[0]).any()
-            else "scores whose cluster sums are not whole numbers"
-        )
+    unequal = (m != m[0]).any()
+    if unequal or (s != np.round(s)).any():
+        what = "clusters of unequal sizes" if unequal else "scores whose cluster sums are not whole numbers"
         raise MethodError(
             f"method='bootstrap_exact' is not available for {what}: the exact law has a usable form only for equal sizes "
             "and whole scores. Use method='bootstrap_percentile', or the default."
@@ -331,13 +321,11 @@ def mean_replicates(
     # An order of the clusters that neither the order of the rows nor rounding moves.
     order = np.lexsort((*np.round(sums / scale, 12).T[::-1], size))
     table = np.column_stack([sums, size])[order]
-    out = np.empty(
-        (n_resamples, table.shape[1]), order="F"
-    )  # a column's replicates lie together, for differences of columns
+    # A column's replicates lie together, for differences of columns.
+    out = np.empty((n_resamples, table.shape[1]), order="F")
     step = max(_COUNTS // clusters, 1)
-    for rows, generator in progress(
-        seeded_blocks(n_resamples, clusters, seed), label="resamples", unit="block"
-    ):
+    blocks = seeded_blocks(n_resamples, clusters, seed)
+    for rows, generator in progress(blocks, label="resamples", unit="block"):
         for start in range(rows.start, rows.stop, step):
             stop = min(start + step, rows.stop)
             out[start:stop] = _draw_counts(generator, stop - start, clusters) @ table
@@ -355,9 +343,8 @@ def differences(means: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
 def _draw_counts(generator: np.random.Generator, rows: int, clusters: int) -> FloatArray:
     """How often each cluster is drawn in each of some resamples, shape (rows, G)."""
     if clusters <= _TABLE // 2:
-        index = generator.bit_generator.random_raw(-(-rows * clusters // 4)).view(np.uint16)[
-            : rows * clusters
-        ]
+        size = rows * clusters
+        index = generator.bit_generator.random_raw(-(-size // 4)).view(np.uint16)[:size]
         spare = np.flatnonzero(index >= _TABLE // clusters * clusters)
         index[spare] = generator.integers(0, clusters, size=len(spare))
         drawn = _cycle(clusters).take(index, mode="clip")
@@ -411,9 +398,8 @@ def pigeonhole_sums(
     sizes = [int(place.max()) + 1 for place in places]
     out = np.empty((n_resamples, columns.shape[1]))
     step = max(_BATCH_COUNTS // max(len(columns), *sizes), 1)
-    for rows, generator in progress(
-        seeded_blocks(n_resamples, sum(sizes), seed), label="resamples", unit="block"
-    ):
+    blocks = seeded_blocks(n_resamples, sum(sizes), seed)
+    for rows, generator in progress(blocks, label="resamples", unit="block"):
         size = rows.stop - rows.start
         counts = [generator.multinomial(g, np.full(g, 1 / g), size=size).astype(np.float64) for g in sizes]
         for start in range(0, size, step):
@@ -432,20 +418,16 @@ def _by_content(columns: FloatArray, corners: list[IntArray]) -> list[IntArray]:
     """
     codes = [np.unique(corner, return_inverse=True)[1].reshape(-1) for corner in corners]
     scale = np.abs(columns).max(axis=0)
-    cell = np.round(columns / np.where(scale > 0, scale, 1.0), 12) @ np.cos(
-        np.arange(1.0, columns.shape[1] + 1)
-    )
+    mix = np.cos(np.arange(1.0, columns.shape[1] + 1))
+    cell = np.round(columns / np.where(scale > 0, scale, 1.0), 12) @ mix
     # The clusterings themselves by their sizes and by what their clusters hold, so that their order does not matter either.
     codes.sort(key=lambda code: (int(code.max()), *np.sort(np.round(np.bincount(code, weights=cell), 9))))
     ranks = [np.zeros(int(code.max()) + 1) for code in codes]
     for _ in range(_ROUNDS):
         keys = []
         for d, code in enumerate(codes):
-            others = [
-                np.sin(rank[other] + k)
-                for k, (rank, other) in enumerate(zip(ranks, codes, strict=True))
-                if k != d
-            ]
+            pairs = enumerate(zip(ranks, codes, strict=True))
+            others = [np.sin(rank[other] + k) for k, (rank, other) in pairs if k != d]
             mixed = np.cos(7 * cell + np.sum(others, axis=0))
             keys.append(np.round(np.bincount(code, weights=mixed), 9) + 0.0)
         ranks = [np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.float64) for key in keys]

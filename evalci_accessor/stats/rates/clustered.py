@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from evalci_accessor.stats.validate import (
     tail,
 )
 
+_Drawn: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]  # limits and standard error
 _VARIANCES = ("cr0", "cr1", "cr2", "cr3")
 BINOMIAL_METHODS = needing(RATE, "bounded")
 
@@ -124,15 +125,9 @@ def cluster_ci(
     >>> print(f"{result.estimate:.2f} [{result.ci_low:.2f}, {result.ci_high:.2f}], n_eff {result.n_eff:.1f}")
     0.70 [0.30, 0.95], n_eff 8.4
     """
-    return rate(
-        ClusterTotals.from_sums(s, m, ss),
-        method=method,
-        df=df,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
+    t = ClusterTotals.from_sums(s, m, ss)
+    return rate(t, method=method, df=df, **sided, n_resamples=n_resamples, rng=rng)
 
 
 def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
@@ -205,22 +200,18 @@ def rate(
         mo = moments(t) if mo is None else mo
         spread, icc = OneWay(t, mo), np.zeros(0) if ran == "icc_averaged" else icc_anova(t)
     else:
-        mo, spread, icc = (
-            crossed.moments,
-            crossed,
-            np.full(t.n_groups, np.nan),
-        )  # there is one for each clustering
+        mo, spread, icc = crossed.moments, crossed, np.full(t.n_groups, np.nan)  # each clustering has its own
     if ran == "icc_averaged":
         answer = _averaged(t, mo, spread, (given.posterior or lazy_posterior(t, mo, crossed))(), outside)
     elif ran == "bootstrap_pigeonhole":
         assert crossed is not None
         resampled = pigeonhole_limits(crossed, one, n_resamples, rng)
-        answer = _resampled(t, mo, resampled[2] == 0, icc, ran, outside, resampled)
+        answer = _resampled(t, mo, resampled[2] == 0, ran, outside, resampled)
     elif ran.startswith("bootstrap"):
         resampled = bootstrap.bootstrap_limits(t, mo, ran, one, n_resamples, rng)
-        answer = _resampled(t, mo, spread.variance("cr1") == 0, icc, ran, outside, resampled)
+        answer = _resampled(t, mo, spread.variance("cr1") == 0, ran, outside, resampled)
     else:
-        answer = _design_based(t, mo, spread, icc, ran, df, outside)
+        answer = _design_based(t, mo, spread, ran, df, outside)
     bounds = (0.0, 1.0) if t.bounded else (-np.inf, np.inf)
     low, high = one_sided(answer.low, answer.high, alternative, bounds)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -234,7 +225,7 @@ def rate(
         "df": unknown if answer.df is None else answer.df,
         "n": mo.n.astype(np.int64),
         "n_clusters": mo.clusters.astype(np.int64),
-        "icc": answer.icc,
+        "icc": icc if answer.icc is None else answer.icc,
         "design_effect": effect,
         "n_eff": np.where(mo.n > 0, answer.n_eff, 0.0),
         "guard": no if answer.guard is None else answer.guard,
@@ -250,15 +241,15 @@ def lazy_posterior(t: ClusterTotals, mo: Moments, crossed: Crossed | None) -> Ca
     return functools.cache(lambda: averaged_posterior(t, mo) if crossed is None else crossed.posterior())
 
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False)
 class _Answer:
     """What differs from method to method; None where a method has no such thing."""
 
     low: FloatArray
     high: FloatArray
     std_error: FloatArray
-    icc: FloatArray
     n_eff: FloatArray
+    icc: FloatArray | None = None
     df: FloatArray | None = None
     guard: BoolArray | None = None
     fallback: BoolArray | None = None
@@ -276,24 +267,12 @@ def _averaged(
         of_scores = np.maximum(mo.n * mo.srs_variance / std_error**2, mo.effective_clusters)
         n_eff = np.where(graded, of_scores, post.n_eff / post.inflation)
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
-    return _Answer(
-        low=low,
-        high=high,
-        std_error=np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan),
-        icc=np.where(told, post.icc, np.nan),
-        n_eff=n_eff,
-        guard=fired,
-    )
+    std_error, icc = np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan), np.where(told, post.icc, np.nan)
+    return _Answer(low, high, std_error, n_eff, icc=icc, guard=fired)
 
 
 def _design_based(
-    t: ClusterTotals,
-    mo: Moments,
-    spread: Spread,
-    icc: FloatArray,
-    method: str,
-    df: DegreesOfFreedom,
-    outside: FloatArray,
+    t: ClusterTotals, mo: Moments, spread: Spread, method: str, df: DegreesOfFreedom, outside: FloatArray
 ) -> _Answer:
     kind = method if method in _VARIANCES else "cr1"
     variance = spread.variance(kind)
@@ -316,16 +295,8 @@ def _design_based(
         low, high = np.where(flat, spare[0], low), np.where(flat, spare[1], high)
         if t.bounded:
             freedom = np.where(flat, np.nan, freedom)
-    return _Answer(
-        low=low,
-        high=high,
-        std_error=std_error,
-        df=freedom,
-        icc=icc,
-        n_eff=n_eff,
-        fallback=flat,
-        negative=spread.negative(kind),
-    )
+    negative = spread.negative(kind)
+    return _Answer(low, high, std_error, n_eff, df=freedom, fallback=flat, negative=negative)
 
 
 def _fallback_limits(
@@ -366,13 +337,7 @@ def _design_limits(
 
 
 def _resampled(
-    t: ClusterTotals,
-    mo: Moments,
-    flat: BoolArray,
-    icc: FloatArray,
-    method: str,
-    outside: FloatArray,
-    resampled: tuple[FloatArray, FloatArray, FloatArray],
+    t: ClusterTotals, mo: Moments, flat: BoolArray, method: str, outside: FloatArray, resampled: _Drawn
 ) -> _Answer:
     low, high, std_error = resampled
     flat = flat & (mo.n > 0)
@@ -383,7 +348,7 @@ def _resampled(
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_eff = np.where(flat, mo.effective_clusters, mo.n * mo.srs_variance / std_error**2)
-    return _Answer(low=low, high=high, std_error=std_error, icc=icc, n_eff=n_eff, fallback=flat)
+    return _Answer(low, high, std_error, n_eff, fallback=flat)
 
 
 def crossed_ci(
@@ -464,23 +429,11 @@ def crossed_ci(
     y = as_float(scores, "scores")
     codes = _codes(clusters, y)
     w = None if weights is None else _checked(weights, y)
-    crossed = Crossed.from_rows(
-        y,
-        codes,
-        weights=w,
-        bounded=bool(((y >= 0) & (y <= 1)).all()),
-        binary=bool(((y == 0) | (y == 1)).all()),
-    )
-    return rate(
-        crossed.margins[0],
-        given=Given(crossed=crossed),
-        method=method,
-        df=df,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    bounded, binary = bool(((y >= 0) & (y <= 1)).all()), bool(((y == 0) | (y == 1)).all())
+    crossed = Crossed.from_rows(y, codes, weights=w, bounded=bounded, binary=binary)
+    t, given = crossed.margins[0], Given(crossed=crossed)
+    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
+    return rate(t, method=method, df=df, **sided, n_resamples=n_resamples, rng=rng, given=given)
 
 
 def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
@@ -489,16 +442,13 @@ def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
     form = f"`clusters` must hold, for each clustering, an id for each of the {len(scores)} scores"
     if isinstance(clusters, str) or not isinstance(clusters, Iterable):
         raise ClusterError(f"{form}; got {type(clusters).__name__}.")
-    rows: Any = (
-        clusters.to_numpy() if hasattr(clusters, "to_numpy") else clusters
-    )  # of a frame the rows are meant
+    rows: Any = clusters.to_numpy() if hasattr(clusters, "to_numpy") else clusters  # rows of a frame
     every = [_ids(ids) for ids in rows]
     wrong = next((ids for ids in every if ids.shape != scores.shape), None)
     if wrong is not None:
         turn = " Turn it over, as with .T." if len(every) == len(scores) else ""
-        raise ClusterError(
-            f"{form}: an array of shape (D, {len(scores)}). One clustering has shape {wrong.shape}.{turn}"
-        )
+        shape = f"(D, {len(scores)}). One clustering has shape {wrong.shape}"
+        raise ClusterError(f"{form}: an array of shape {shape}.{turn}")
     check_number(len(every))
     return [_coded(ids, d) for d, ids in enumerate(every)]
 
@@ -515,13 +465,7 @@ def _ids(ids: object) -> np.ndarray:
 
 def _coded(ids: np.ndarray, place: int) -> IntArray:
     if ids.dtype != object:
-        missing = (
-            np.isnan(ids)
-            if ids.dtype.kind == "f"
-            else np.isnat(ids)
-            if ids.dtype.kind in "mM"
-            else np.zeros(1, dtype=bool)
-        )
+        missing = ids != ids  # nan and nat
         codes = np.unique(ids, return_inverse=True)[1]
     else:
         listed = ids.tolist()

@@ -224,12 +224,10 @@ class Crossed:
     def _own(self) -> tuple[BoolArray, FloatArray, list[AveragedPosterior]]:
         """Where scores crowd at an end, quasi-counts per score, and the posterior of each clustering alone."""
         crowded = np.any([is_crowded(t, self._moments[d,]) for d, t in enumerate(self.margins)], axis=0)
-        inflation = np.where(
-            crowded, 1.0, quasi_inflation(self.finest, self._moments[tuple(range(len(self.margins)))])
-        )
-        every = [
-            averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in enumerate(self.margins)
-        ]
+        finest = self._moments[tuple(range(len(self.margins)))]
+        inflation = np.where(crowded, 1.0, quasi_inflation(self.finest, finest))
+        own = enumerate(self.margins)
+        every = [averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in own]
         return crowded, inflation, every
 
     def checks(self, n_eff: FloatArray) -> list[Check]:
@@ -343,9 +341,8 @@ def joint_effect(parts: Sequence[Values], common: FloatArray, greatest: FloatArr
     found = []
     for start in range(0, pairs, step):
         at = slice(start, start + step)
-        found.append(
-            _chunk([(value[at], weight[at]) for value, weight in parts], common[at], greatest[at], bins)
-        )
+        some = [(value[at], weight[at]) for value, weight in parts]
+        found.append(_chunk(some, common[at], greatest[at], bins))
     if not found:
         return np.ones((0, bins)), np.zeros((0, bins))
     effect, weight = (np.concatenate(list(part)) for part in zip(*found, strict=True))

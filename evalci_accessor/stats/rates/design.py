@@ -103,11 +103,10 @@ def design(
         low, high = posterior.quantile(outside), posterior.quantile(1 - outside)
     else:
         icc = _ESTIMATORS[icc_method](t)
-        low, high = (
-            icc_f_interval(t, outside)
-            if icc_method == "anova"
-            else icc_jackknife_interval(t, icc_method, outside)
-        )
+        if icc_method == "anova":
+            low, high = icc_f_interval(t, outside)
+        else:
+            low, high = icc_jackknife_interval(t, icc_method, outside)
     single = t.n_clusters < 2
     icc, low, high = (np.where(single, np.nan, value) for value in (icc, low, high))
     with np.errstate(divide="ignore", invalid="ignore"):

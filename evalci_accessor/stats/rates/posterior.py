@@ -198,11 +198,8 @@ def _too_coarse(weight: FloatArray, span: FloatArray) -> bool:
     top = int(weight.argmax())
     beside = np.delete(weight[max(top - 1, 0) : top + 2], min(top, 1))
     narrow = span.sum() * float((weight**2 / span).sum()) > _PEAKED
-    return (
-        narrow
-        or max(weight[0], weight[-1]) > min(_END, 2 / len(weight))
-        or float(weight[top]) > _ALONE * float(beside.max())
-    )
+    ends = max(weight[0], weight[-1]) > min(_END, 2 / len(weight))
+    return narrow or ends or float(weight[top]) > _ALONE * float(beside.max())
 
 
 def _nodes(low: float, high: float, size: int) -> FloatArray:
@@ -315,9 +312,8 @@ def _posterior(phi: FloatArray, span: FloatArray, value: FloatArray, low: float)
 LogLik: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 HALF_PI = np.pi / 2
-_CELLS = (
-    64  # cells on which fractional sums of equal-sized clusters are interpolated when there are very many
-)
+# Cells on which fractional sums of equal-sized clusters are interpolated when there are very many.
+_CELLS = 64
 _SIZES = 512  # sizes of all-pass or all-fail clusters that are told apart
 _STIRLING = 1e3  # arguments of Gamma above which Stirling's series is exact to 1e-15
 # Nanoseconds, measured: they only choose between two ways to the same number.

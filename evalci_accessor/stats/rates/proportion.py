@@ -25,9 +25,8 @@ def wilson_limits(p: FloatArray, n: FloatArray, z: FloatArray | float) -> tuple[
     centre = (p + z2 / 2) / (1 + z2)
     half = np.sqrt(z2 * (p * (1 - p) + z2 / 4)) / (1 + z2)
     # At the ends the limit is exactly the end, which rounding would miss.
-    return np.where(p <= 0, 0.0, np.maximum(centre - half, 0.0)), np.where(
-        p >= 1, 1.0, np.minimum(centre + half, 1.0)
-    )
+    low, high = np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+    return np.where(p <= 0, 0.0, low), np.where(p >= 1, 1.0, high)
 
 
 def beta_limits(
@@ -140,9 +139,8 @@ def proportion_ci(
         std_error = np.sqrt(p * (1 - p) / (n - 1))
     std_error = _known(p, np.where(n > 1, std_error, np.nan))
     low, high = one_sided(*proportion_limits(p, n, method, outside), alternative)
-    return _independent(
-        p, std_error, low, high, n, method=method, confidence_level=check_level(confidence_level)
-    )
+    level = check_level(confidence_level)
+    return _independent(p, std_error, low, high, n, method=method, confidence_level=level)
 
 
 def proportion(
@@ -156,11 +154,8 @@ def proportion(
     n, variance = _weighted(t, mo, method) if t.weighted else (mo.n, mo.srs_variance)
     low, high = one_sided(*proportion_limits(mo.p, n, method, outside), alternative)
     parts = (mo.p, _known(mo.p, np.sqrt(variance)), low, high, mo.n, n)
-    return _independent(
-        *(reshape(part, t.shape) for part in parts),
-        method=method,
-        confidence_level=check_level(confidence_level),
-    )
+    shaped, level = (reshape(part, t.shape) for part in parts), check_level(confidence_level)
+    return _independent(*shaped, method=method, confidence_level=level)
 
 
 def _weighted(t: ClusterTotals, mo: Moments, method: ProportionMethod) -> tuple[FloatArray, FloatArray]:

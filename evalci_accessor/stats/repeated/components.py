@@ -184,27 +184,18 @@ def variance_components(
     without = parts.left_out(total).components(nested=nested)
     groups = int(codes.max()) + 1
     quantile = -float(special.stdtrit(groups - 1, (1 - level) / 2))
-    bounds = [
-        _jackknife(whole, part, quantile, logarithm=name == "within")
-        for (name, whole), part in zip(found.items(), without.values(), strict=True)
-    ]
-    (a, b, w), (a_at, b_at, w_at) = (float(value) for value in found.values()), bounds
+    parts_of = {name: float(value) for name, value in found.items()}
+    for name, value in found.items():
+        ends = _jackknife(value, without[name], quantile, logarithm=name == "within_items")
+        parts_of[f"{name}_low"], parts_of[f"{name}_high"] = ends
     items = float(total.m)
     residual = parts.t - parts.m * (total.t / items)
     return ComponentsResult(
         estimate=float(total.t / items),
         std_error=float(np.sqrt(groups / (groups - 1) * (residual**2).sum()) / items),
-        between_clusters=a,
-        between_clusters_low=a_at[0],
-        between_clusters_high=a_at[1],
-        between_items=b,
-        between_items_low=b_at[0],
-        between_items_high=b_at[1],
-        within_items=w,
-        within_items_low=w_at[0],
-        within_items_high=w_at[1],
-        cluster_variance=a * float(total.mm) / items**2 if nested else 0.0,
-        item_variance=b / items,
+        **parts_of,
+        cluster_variance=parts_of["between_clusters"] * float(total.mm) / items**2 if nested else 0.0,
+        item_variance=parts_of["between_items"] / items,
         sample_variance=float(total.noise("v")) / items**2,
         n_items=len(sums),
         n_clusters=groups,
@@ -214,7 +205,7 @@ def variance_components(
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Sums:
     """Sums over the items of each cluster, or of several clusters: all that the components need."""
 
@@ -240,33 +231,19 @@ class _Sums:
 
         known = ~np.isnan(variances)
         held = np.where(known, variances, 0.0)
-        m, t = add(np.ones_like(means)), add(means)
+        m, t, u, e = add(np.ones_like(means)), add(means), add(means**2), add(held)
         v, lone = add(held / sizes), add((~known).astype(np.float64))
-        return cls(
-            groups=np.ones_like(m),
-            m=m,
-            mm=m**2,
-            t=t,
-            tt=t**2 / m,
-            u=add(means**2),
-            e=add(held),
-            known=add(known.astype(np.float64)),
-            v=v,
-            v_over_m=v / m,
-            lone=lone,
-            lone_over_m=lone / m,
-        )
+        seen = add(known.astype(np.float64))
+        return cls(np.ones_like(m), m, m**2, t, t**2 / m, u, e, seen, v, v / m, lone, lone / m)
 
     def added(self) -> _Sums:
         """Of all clusters together."""
-        return _Sums(
-            **{field.name: np.asarray(getattr(self, field.name).sum()) for field in dataclasses.fields(self)}
-        )
+        return _Sums(*(np.asarray(getattr(self, f.name).sum()) for f in dataclasses.fields(self)))
 
     def left_out(self, total: _Sums) -> _Sums:
         """Of all clusters but each one."""
-        names = [field.name for field in dataclasses.fields(self)]
-        return _Sums(**{name: getattr(total, name) - getattr(self, name) for name in names})
+        names = [f.name for f in dataclasses.fields(self)]
+        return _Sums(*(getattr(total, name) - getattr(self, name) for name in names))
 
     @property
     def within(self) -> FloatArray:
@@ -285,11 +262,15 @@ class _Sums:
             if not nested:
                 spread = self.u - self.t**2 / self.m
                 items = spread / (self.m - 1) - noise / self.m
-                return {"clusters": np.full_like(items, np.nan), "items": items, "within": self.within}
+                return _named(np.full_like(items, np.nan), items, self.within)
             shared = self.noise("v_over_m")
             items = (self.u - self.tt - (noise - shared)) / (self.m - self.groups)
             between = self.tt - self.t**2 / self.m - (self.groups - 1) * items - (shared - noise / self.m)
-            return {"clusters": between / (self.m - self.mm / self.m), "items": items, "within": self.within}
+            return _named(between / (self.m - self.mm / self.m), items, self.within)
+
+
+def _named(clusters: FloatArray, items: FloatArray, within: FloatArray) -> dict[str, FloatArray]:
+    return {"between_clusters": clusters, "between_items": items, "within_items": within}
 
 
 def _jackknife(
@@ -302,9 +283,9 @@ def _jackknife(
             return np.nan, np.nan
         centre, values = (np.log(whole), np.log(without)) if logarithm else (whole, without)
         half = quantile * np.sqrt((groups - 1) / groups * ((values - values.mean()) ** 2).sum())
-        low, high = (
-            (np.exp(centre - half), np.exp(centre + half)) if logarithm else (centre - half, centre + half)
-        )
+        low, high = centre - half, centre + half
+        if logarithm:
+            low, high = np.exp(low), np.exp(high)
     return float(np.maximum(low, 0.0)), float(np.maximum(high, 0.0))
 
 

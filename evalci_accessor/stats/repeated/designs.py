@@ -208,10 +208,8 @@ def levers(found: ComponentsResult, costs: Mapping[str, float] | None) -> Levers
     """What more clusters, more items in each, and more samples of each would do and cost."""
     count = np.array(_counts_now(found))
     spent = _spent(found, check_costs(costs))
-    cost, added = (
-        float(spent.sum()),
-        spent[::-1].cumsum()[::-1],
-    )  # more clusters are more items, more items more samples
+    # More clusters are more items, and more items more samples.
+    cost, added = float(spent.sum()), spent[::-1].cumsum()[::-1]
     falls = found.shares[::-1].cumsum()[::-1]
     gain = falls / (added / cost)
     first = 0 if found.clustered else 1

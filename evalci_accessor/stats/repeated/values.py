@@ -231,10 +231,9 @@ def passed_values(measure: str, c: IntArray, n: IntArray, ks: IntArray) -> tuple
     """Values and their variances by item and k, (I, K): nan where n < k, and n < 2k."""
     sizes, size_at = np.unique(n, return_inverse=True)
     counts, count_at = np.unique(c, return_inverse=True)
-    shared, place = np.unique(
-        size_at.reshape(-1) * max(len(counts), 1) + count_at.reshape(-1), return_inverse=True
-    )
-    at_size, at_count = np.divmod(shared, max(len(counts), 1))
+    width = max(len(counts), 1)
+    shared, place = np.unique(size_at.reshape(-1) * width + count_at.reshape(-1), return_inverse=True)
+    at_size, at_count = np.divmod(shared, width)
     size, passes = sizes[at_size], counts[at_count]
     # No pass among k, or no failure.
     absent = passes if measure == "pass_at_k" else size - passes
@@ -266,9 +265,8 @@ def best_values(scores: FloatArray, n: IntArray, ks: IntArray) -> tuple[FloatArr
                 below = np.cumsum(spread * weights, axis=1)[:, :-1]
                 later = np.zeros(size)
                 later[k:] = _maximum_weights(size - k, k)
-                variance[items, j] = (spread @ weights) ** 2 - 2 * np.einsum(
-                    "ij,ij,j->i", spread[:, 1:], below, later[1:]
-                )
+                pairs = np.einsum("ij,ij,j->i", spread[:, 1:], below, later[1:])
+                variance[items, j] = (spread @ weights) ** 2 - 2 * pairs
     return value, variance
 
 
