@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.stats.rates.crossed import counted
+from evalci_accessor.stats.rates.intersections import counted
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from evalci_accessor.exceptions import ClusterError, PairingError, examples
 from evalci_accessor.read.matched import Matched, Subset, Table
 from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
-from evalci_accessor.stats.rates.crossed import counted
+from evalci_accessor.stats.rates.intersections import counted
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 _ENTRIES = 2**21  # pairs x clusters worked on at a time

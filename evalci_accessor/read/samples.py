@@ -13,7 +13,8 @@ from evalci_accessor.exceptions import MethodError, NestedClustersWarning, warn
 from evalci_accessor.read.ids import Clustering, Codes, by_label
 from evalci_accessor.read.names import joint_name
 from evalci_accessor.read.scores import in_unit_interval, sentinel_of
-from evalci_accessor.stats.rates.crossed import MOST, Crossed
+from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.rates.intersections import MOST
 from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 

@@ -33,7 +33,7 @@ from evalci_accessor.stats.pairs.posterior import (
     crossed_posteriors,
     pair_posteriors,
 )
-from evalci_accessor.stats.rates.crossed import joint_effect
+from evalci_accessor.stats.rates.intersections import joint_effect
 
 BOTH = ["doc", "prompt"]
 QUESTIONS = [

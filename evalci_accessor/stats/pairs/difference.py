@@ -32,7 +32,7 @@ from evalci_accessor.stats.pairs.posterior import (
     pair_posteriors,
 )
 from evalci_accessor.stats.rates.bootstrap import check_bootstrap, mean_replicates, seed_sequence
-from evalci_accessor.stats.rates.proportion import one_sided
+from evalci_accessor.stats.rates.limits import one_sided
 from evalci_accessor.stats.results import DifferenceResult
 from evalci_accessor.stats.validate import (
     BoolArray,

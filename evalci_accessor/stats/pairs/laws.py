@@ -14,7 +14,7 @@ from evalci_accessor.options import Alternative
 from evalci_accessor.stats import special
 from evalci_accessor.stats.pairs.matched import PairTotals, PairVariance, pair_variance
 from evalci_accessor.stats.pairs.posterior import PairPosterior
-from evalci_accessor.stats.rates.proportion import wilson_limits
+from evalci_accessor.stats.rates.limits import wilson_limits
 from evalci_accessor.stats.validate import BoolArray, FloatArray
 
 Level: TypeAlias = float | FloatArray

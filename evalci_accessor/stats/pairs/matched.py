@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evalci_accessor.exceptions import EvalCIError, ScoreError
-from evalci_accessor.stats.rates.crossed import combine, nested
+from evalci_accessor.stats.rates.intersections import combine, nested
 from evalci_accessor.stats.rates.moments import bell_mccaffrey_df
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, as_float
 

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from evalci_accessor.stats.pairs.matched import Every, PairTotals
-from evalci_accessor.stats.rates.crossed import counted, joint_effect
+from evalci_accessor.stats.rates.intersections import counted, joint_effect
 from evalci_accessor.stats.rates.posterior import HALF_PI
 from evalci_accessor.stats.validate import FloatArray
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from evalci_accessor.stats import special
 from evalci_accessor.stats.progress import progress
+from evalci_accessor.stats.rates.limits import beta_limits, squared_ratio
 from evalci_accessor.stats.rates.moments import Moments, Spread, rare_outcomes, rounded_sums
 from evalci_accessor.stats.rates.posterior import N_NODES, IccPosterior, posterior_of
-from evalci_accessor.stats.rates.proportion import beta_limits, squared_ratio
 from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 

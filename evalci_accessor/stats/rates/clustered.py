@@ -24,15 +24,16 @@ from evalci_accessor.stats.methods import RATE, needing
 from evalci_accessor.stats.rates import bootstrap
 from evalci_accessor.stats.rates.averaged import AveragedPosterior, averaged_posterior, icc_averaged
 from evalci_accessor.stats.rates.bootstrap import pigeonhole_limits
-from evalci_accessor.stats.rates.crossed import Crossed, check_number
-from evalci_accessor.stats.rates.moments import Moments, OneWay, Spread, moments
-from evalci_accessor.stats.rates.proportion import (
+from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.rates.intersections import check_number
+from evalci_accessor.stats.rates.limits import (
     beta_limits,
     one_sided,
     squared_ratio,
     wald_limits,
     wilson_limits,
 )
+from evalci_accessor.stats.rates.moments import Moments, OneWay, Spread, moments
 from evalci_accessor.stats.results import RateResult, reshape
 from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import (

@@ -17,8 +17,8 @@ from evalci_accessor.stats.icc import (
 )
 from evalci_accessor.stats.rates.averaged import averaged_posterior
 from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.stats.rates.limits import beta_limits
 from evalci_accessor.stats.rates.moments import Moments, moments, rare_outcomes, satterthwaite_df
-from evalci_accessor.stats.rates.proportion import beta_limits
 from evalci_accessor.stats.results import DesignResult, RateResult, reshape
 from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_level, check_option, tail
