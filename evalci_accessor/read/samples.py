@@ -122,7 +122,9 @@ class Scores(abc.ABC):
 
     def counted(self, codes: np.ndarray) -> np.ndarray:
         """What belongs to the scores that count, one after the other."""
-        spread = np.broadcast_to(codes, self.values.shape)
+        spread = codes  # numpy copies what is broadcast, since it cannot be written to
+        if codes.shape != self.values.shape:
+            spread = np.broadcast_to(codes, self.values.shape)
         return np.ascontiguousarray(spread).ravel() if self.keep is None else spread[self.keep]
 
     @property
@@ -144,7 +146,7 @@ class Scores(abc.ABC):
         codes, size = self.counted(clustering.coded.codes), clustering.coded.size
         return ClusterTotals.from_rows(self._floats, codes, n_clusters=size, **self._parts())
 
-    def summed(self, clustering: Clustering | None) -> Sample:
+    def summed(self, clustering: Clustering | None, rows: Callable[[int], Rows] | None = None) -> Sample:
         """Totals by one clustering; without one each group is a cluster."""
         one = np.zeros((1,) * self.values.ndim, dtype=np.int64)
         by = clustering or Clustering(name="", coded=Codes(codes=one, size=1, label=int))
@@ -165,6 +167,7 @@ class Scores(abc.ABC):
             hint=self.hint,
             score_range=self.score_range,
             sentinel=None if in_unit_interval(self.score_range) else sentinel_of(self._floats),
+            rows=rows,
         )
 
     def crossed(self, clusterings: list[Clustering], margins: list[ClusterTotals]) -> Crossed:
@@ -189,12 +192,11 @@ class Scores(abc.ABC):
                 for one in counts
             ]
             counts = [counts[k] for k in coarsest(kept, warns=warns)]
-        samples = [self.summed(one) for one in counts]
-        sample = samples[0]
-        if len(samples) > 1:
-            refuse_many([one.name for one in counts])
-            sample = cross(samples, self.crossed(counts, [one.totals for one in samples]))
-        return dataclasses.replace(sample, rows=lambda h: self.rows(counts, h))
+        samples = [self.summed(one, lambda h: self.rows(counts, h)) for one in counts]
+        if len(samples) == 1:
+            return samples[0]
+        refuse_many([one.name for one in counts])
+        return cross(samples, self.crossed(counts, [one.totals for one in samples]))
 
     def together(self, clusterings: list[Clustering]) -> list[Sample]:
         """The one sample of all the clusterings, if several of them cross, and no more than can be."""

@@ -67,22 +67,21 @@ class FrameWriter(Writer[pd.DataFrame]):
         coords = list((axes or {}).values())
         sizes = [len(next(iter(one.values()))) for one in coords]
         shape = (self.n_groups, *sizes)
-        size = int(np.prod(shape, dtype=np.int64))
-        places = (
-            np.unravel_index(np.arange(size), shape) if size else [np.zeros(0, dtype=np.int64)] * len(shape)
-        )
-        out: dict[Hashable, Any] = {
-            label: values.iloc[places[0]].reset_index(drop=True) for label, values in self.values.items()
-        }
-        for one, place in zip(coords, places[1:], strict=True):
-            for name, labels in one.items():
-                if name not in columns:
-                    out[name] = as_series(labels).iloc[place].reset_index(drop=True)
+        size = int(np.prod(shape, dtype=np.int64)) if sizes else self.n_groups
+        out: dict[Hashable, Any] = {}
+        if self.values or coords:
+            places = np.unravel_index(np.arange(size), shape) if size else [np.arange(0)] * len(shape)
+            for label, values in self.values.items():
+                out[label] = values.iloc[places[0]].reset_index(drop=True)
+            for one, place in zip(coords, places[1:], strict=True):
+                for name, labels in one.items():
+                    if name not in columns:
+                        out[name] = as_series(labels).iloc[place].reset_index(drop=True)
         for name, value in columns.items():
             if isinstance(value, np.ndarray) and not value.ndim:
                 value = np.full(size, value)
             if not isinstance(value, np.ndarray):
-                out[name] = np.full(size, value) if isinstance(value, float) else [value] * size
+                out[name] = value if isinstance(value, float) else [value] * size
             elif sizes and value.ndim == 1:
                 out[name] = np.tile(value, size // max(len(value), 1))
             else:
