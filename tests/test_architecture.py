@@ -286,6 +286,7 @@ def test_public_functions_have_numpydoc_docstrings(name, function):
     listed = re.findall(r"^(\S.*?)(?: :.*)?$", found.get("Parameters", ""), flags=re.M)
     assert {p for line in listed for p in line.split(", ")} == set(parameters)
     assert ">>> " in found["Examples"]
+    assert not re.search(r"\w -{4,}", inspect.getdoc(function)), "a heading that lost its line"
 
 
 @pytest.mark.parametrize("name", sorted({*stats.__all__, *exceptions.__all__}))

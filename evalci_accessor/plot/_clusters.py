@@ -60,9 +60,11 @@ def clusters(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes ----- A cluster is as wide as it has scores, so the mean height of the steps is the overall mean.
-    Clusters are named where the name fits, and in the legend the largest is, which is said to dominate if it
-    holds over a quarter of them.
+    Notes
+    -----
+    A cluster is as wide as it has scores, so the mean height of the steps is the overall mean. Clusters are
+    named where the name fits, and in the legend the largest is, which is said to dominate if it holds over a
+    quarter of them.
 
     Examples
     --------

@@ -80,10 +80,12 @@ def coverage(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes ----- Nothing is computed. The line of a row is the result's own interval of the coverage, Clopper
-    and Pearson's at 95 %. A full point says that the level is not ruled out or is exceeded, an open one that
-    this interval lies below it, as chance alone does to one method in forty at most. The axis ends where
-    differences of a point or two near the level can be seen: what lies further left is an arrow at its end.
+    Notes
+    -----
+    Nothing is computed. The line of a row is the result's own interval of the coverage, Clopper and Pearson's
+    at 95 %. A full point says that the level is not ruled out or is exceeded, an open one that this interval
+    lies below it, as chance alone does to one method in forty at most. The axis ends where differences of a
+    point or two near the level can be seen: what lies further left is an arrow at its end.
 
     Examples
     --------

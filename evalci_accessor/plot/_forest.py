@@ -108,8 +108,10 @@ def forest(
     MissingExtraError
         Matplotlib is not installed.
 
-    Notes ----- Nothing is computed: the lines end at the result's own numbers. A limit that is the end of the
-    scale (0 or 1 of a rate, or infinite), as one-sided intervals have, is an arrow.
+    Notes
+    -----
+    Nothing is computed: the lines end at the result's own numbers. A limit that is the end of the scale (0 or
+    1 of a rate, or infinite), as one-sided intervals have, is an arrow.
 
     Examples
     --------
@@ -255,11 +257,13 @@ def differences(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes ----- Nothing is computed. The thick line is each pair's own interval, the thin one that which holds
-    for all pairs together. A full point says that a claim can be made: there is a verdict, as `diff_ci` gives
-    it, or else the simultaneous interval leaves out zero (the pair's own, if there is no other). The margin
-    is a band around zero, and below it for noninferiority, as far as the first system may be worse. A verdict
-    is of a test on one side, so the line of a full point, which has two, may reach past it.
+    Notes
+    -----
+    Nothing is computed. The thick line is each pair's own interval, the thin one that which holds for all
+    pairs together. A full point says that a claim can be made: there is a verdict, as `diff_ci` gives it, or
+    else the simultaneous interval leaves out zero (the pair's own, if there is no other). The margin is a
+    band around zero, and below it for noninferiority, as far as the first system may be worse. A verdict is
+    of a test on one side, so the line of a full point, which has two, may reach past it.
 
     Examples
     --------

@@ -132,9 +132,11 @@ def pass_at_k(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes ----- Nothing is computed. A bar is the interval of one k by itself, and the band holds for all k of
-    a line together; one k has no band. Lines stand a little beside each other at the same k, and differ in
-    mark and dash as in colour.
+    Notes
+    -----
+    Nothing is computed. A bar is the interval of one k by itself, and the band holds for all k of a line
+    together; one k has no band. Lines stand a little beside each other at the same k, and differ in mark and
+    dash as in colour.
 
     Examples
     --------

@@ -79,11 +79,13 @@ def power(
     EvalCIError
         As in `forest`, each a class of its own.
 
-    Notes ----- Nothing is computed but the mean size of the clusters of a `WidthPlan` or `PowerPlan`, items
-    over clusters. The band ends at the result's ``_low`` and ``_high``: from a pilot what the limits of its
-    ICC give; of `stats.half_width` half-widths that one sample in twenty stays below or exceeds. The dotted
-    line is what items without number would reach in as many clusters, where that is the same for all lines
-    but for the last per cent.
+    Notes
+    -----
+    Nothing is computed but the mean size of the clusters of a `WidthPlan` or `PowerPlan`, items over
+    clusters. The band ends at the result's ``_low`` and ``_high``: from a pilot what the limits of its ICC
+    give; of `stats.half_width` half-widths that one sample in twenty stays below or exceeds. The dotted line
+    is what items without number would reach in as many clusters, where that is the same for all lines but for
+    the last per cent.
 
     Examples
     --------

@@ -54,8 +54,10 @@ class Report(Content):
     speech : Speech
         How numbers are written.
 
-    Notes ----- Numbers are those of the methods; nothing is computed but how many times an interval is as
-    wide as another. In a notebook the report shows itself.
+    Notes
+    -----
+    Numbers are those of the methods; nothing is computed but how many times an interval is as wide as
+    another. In a notebook the report shows itself.
     """
 
     def __repr__(self) -> str:
