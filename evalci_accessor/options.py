@@ -76,6 +76,7 @@ SimulatedMethod: TypeAlias = Literal[
 ]
 ClusterShape: TypeAlias = Literal["beta_binomial", "all_or_nothing", "logit_normal"]
 PlanAxis: TypeAlias = Literal["n_clusters", "n_items", "items_per_cluster", "n_samples"]
+BETWEEN = " + "  # the names of crossed clusterings
 Name: TypeAlias = Any  # a label, or an array (Series, DataArray) of values
 Names: TypeAlias = Any  # one of these, or a list of them
 Dims: TypeAlias = str | Iterable[Hashable] | EllipsisType | None

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-BETWEEN = " + "  # the names of crossed clusterings
-
 
 def interval(point: float, low: float, high: float, *, percent: bool, signed: bool = False) -> str:
     """An estimate and its limits, as "73.9 [65.7, 81.1]"."""

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor.exceptions import ClusterError, MethodError, PairingError, examples, plain
+from evalci_accessor.options import BETWEEN
 from evalci_accessor.stats.validate import IntArray
 
 _NAMES = 16  # nobody names more clusterings than that
-BETWEEN = " + "  # the names of crossed clusterings
 
 
 def joint_name(names: Sequence[str]) -> str:

@@ -20,8 +20,8 @@ from evalci_accessor.exceptions import (
     held,
     plain,
 )
-from evalci_accessor.options import ReportOptions, Wording
-from evalci_accessor.plot._words import BETWEEN, in_unit
+from evalci_accessor.options import BETWEEN, ReportOptions, Wording
+from evalci_accessor.plot._words import in_unit
 from evalci_accessor.report._content import (
     DIFFERENCES,
     SCORES,

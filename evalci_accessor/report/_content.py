@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor.exceptions import MethodError
+from evalci_accessor.options import BETWEEN
 from evalci_accessor.plot import _words
 from evalci_accessor.plot._frame import MINUS, called, words
-from evalci_accessor.plot._words import BETWEEN
 from evalci_accessor.stats.methods import Source
 
 SCORES, DIFFERENCES = "Intervals of the scores", "Intervals of the differences"  # roles of methods

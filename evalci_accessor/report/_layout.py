@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
+from evalci_accessor.options import BETWEEN
 from evalci_accessor.plot import _words
 from evalci_accessor.report._content import (
     N_ITEMS,
@@ -113,7 +114,7 @@ def _named(content: Content) -> str:
 def _scores(content: Content) -> list[Block]:
     speech, found = content.speech, score_rows(content)
     cluster, weighed = found[0].text("cluster"), weighing(content)
-    least = ", at least" if _words.BETWEEN in cluster else ""
+    least = ", at least" if BETWEEN in cluster else ""
     counts: list[Column] = [(_capital(speech.scores), lambda r: count(r.number("n")))]
     if speech.each == "sample":
         counts = [
