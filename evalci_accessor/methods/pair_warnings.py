@@ -9,16 +9,7 @@ import numpy as np
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain, warn
-from evalci_accessor.methods.rate_warnings import (
-    NEGATIVE,
-    PERCENT,
-    SHORT,
-    bootstrap_fault,
-    tell_percent,
-    variance_words,
-    warn_sentinel,
-    which,
-)
+from evalci_accessor.methods import rate_warnings as rw
 from evalci_accessor.read.matched import Matched
 from evalci_accessor.stats.pairs.difference import RESAMPLED
 from evalci_accessor.stats.rates import design as dg
@@ -42,7 +33,7 @@ def warn_pairs(
     ``n_differing`` holds the clusters in which the systems' sums differ, by group and pair (H, P); ``flat``, of an interval, where
     the variance was zero.
     """
-    warn_sentinel(matched.sentinel, matched.score_range[1])
+    rw.warn_sentinel(matched.sentinel, matched.score_range[1])
     warn_scales(matched)
     for d in range(max(len(matched.clusterings), 1)):
         _warn_clusters(matched, blocks, method, d)
@@ -79,8 +70,8 @@ def warn_scales(matched: Matched) -> None:
         )
     if matched.bounded:
         return
-    if all(((scores == 0) | (scores == PERCENT) | np.isnan(scores)).all() for scores in tables):
-        tell_percent()
+    if all(((scores == 0) | (scores == rw.PERCENT) | np.isnan(scores)).all() for scores in tables):
+        rw.tell_percent()
         return
     greatest = np.max([np.nan_to_num(scores, nan=-np.inf).max(axis=0) for scores in tables], axis=0)
     rates, beyond = np.flatnonzero(greatest <= 1), np.flatnonzero(greatest > 1)
@@ -97,8 +88,8 @@ def warn_variances(matched: Matched, negative: BoolArray, short: BoolArray) -> N
     """Where a crossed variance is negative, or less than that of one clustering alone, which in truth it cannot be."""
     tell, name = _Teller(matched), str(matched.cluster)
     default = not matched.binary
-    tell(negative, ex.CrossedVarianceWarning, variance_words(name, NEGATIVE, default=default))
-    tell(short, ex.CrossedVarianceWarning, variance_words(name, SHORT, default=default))
+    tell(negative, ex.CrossedVarianceWarning, rw.variance_words(name, rw.NEGATIVE, default=default))
+    tell(short, ex.CrossedVarianceWarning, rw.variance_words(name, rw.SHORT, default=default))
 
 
 def _warn_clusters(matched: Matched, blocks: list[Block], method: str, place: int) -> None:
@@ -178,7 +169,7 @@ def _warn_bootstrap(tell: _Teller, differ: BoolArray, effective: FloatArray, met
     counted = "effective clusters"
     if not tell.matched.clusterings:
         counted = "effective items" if tell.matched.weighted else "items"
-    known = f"is known to be {bootstrap_fault(method)}"
+    known = f"is known to be {rw.bootstrap_fault(method)}"
     tell(
         differ & (effective < dg.BOOTSTRAP_CLUSTERS),
         ex.BootstrapWarning,
@@ -263,7 +254,7 @@ class _Teller:
 
 
 def _groups(matched: Matched, found: Iterable[int]) -> str:
-    return which(found, len(matched.tables), matched.names.group_label)
+    return rw.which(found, len(matched.tables), matched.names.group_label)
 
 
 def _first(found: dict[int, str]) -> str:

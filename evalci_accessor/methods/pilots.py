@@ -28,24 +28,11 @@ from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import IntArray, tail
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Pilots:
-    """The pilots of a call, and the words to speak of them.
+    """The pilots of the groups, shape (H,), or of the pairs (P, 2) in each, (H, P); and the words to speak of them.
 
-    Parameters
-    ----------
-    every : list of Pilot
-        Of the groups, or of the pairs of each group in turn.
-    shape : tuple of int
-        (H,), or (H, P) of pairs.
-    cluster : str or None
-        What the clustering is called; None where items stand for themselves.
-    item : str
-        What an item is called.
-    words : callable
-        Words for a pilot by its place; empty for the only one.
-    pairs : ndarray of int, shape (P, 2), or None
-        The pairs of systems.
+    ``cluster`` is None where items stand for themselves; ``words`` are empty for the only pilot.
     """
 
     every: list[Pilot]
@@ -100,15 +87,9 @@ def pilots_of_sample(sample: Sample, confidence_level: float) -> Pilots:
     t, outside = sample.totals, tail(confidence_level, "two-sided")
     _refuse_empty(t, sample.group_label)
     every = [rate_pilot(t.one(h), outside) for h in range(t.n_groups)]
-    return _checked(
-        Pilots(
-            every=[_without_icc(one) for one in every] if alone else every,
-            shape=(t.n_groups,),
-            cluster=None if alone else sample.cluster,
-            item="score",
-            words=sample.group_label,
-        )
-    )
+    every = [_without_icc(one) for one in every] if alone else every
+    cluster = None if alone else sample.cluster
+    return _checked(Pilots(every, (t.n_groups,), cluster, "score", sample.group_label))
 
 
 def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
@@ -141,15 +122,8 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
             graded=not bool(((scores == 0) | (scores == 1)).all()),
         )
         every.append(_without_icc(found) if alone else found)
-    return _checked(
-        Pilots(
-            every=every,
-            shape=(names.n_groups,),
-            cluster=None if alone else sample.cluster,
-            item=names.key,
-            words=names.group_label,
-        )
-    )
+    cluster = None if alone else sample.cluster
+    return _checked(Pilots(every, (names.n_groups,), cluster, names.key, names.group_label))
 
 
 def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
@@ -175,16 +149,8 @@ def pilots_of_pairs(matched: Matched, confidence_level: float) -> Pilots:
             f"{examples(lacking, between='; ', words=matched.pair_words)}. A plan needs items that both systems "
             "answered: name other pairs with pairs=, or leave such groups out."
         )
-    return _checked(
-        Pilots(
-            every=[found[k] for k in range(len(found))],
-            shape=shape,
-            cluster=matched.cluster,
-            item=matched.names.key,
-            words=matched.pair_words,
-            pairs=matched.pairs,
-        )
-    )
+    every, item = [found[k] for k in range(len(found))], matched.names.key
+    return _checked(Pilots(every, shape, matched.cluster, item, matched.pair_words, matched.pairs))
 
 
 def _repeats(matched: Matched, group: int, place: int) -> tuple[Repeats | None, float | None]:
@@ -221,11 +187,8 @@ def _checked(found: Pilots) -> Pilots:
     flat = [k for k, one in enumerate(found.every) if not one.varies]
     if flat:
         first = found.every[flat[0]]
-        what = (
-            "the two systems never differ"
-            if found.paired
-            else (f"all scores are {first.rate:g}" if first.rate in (0, 1) else "all scores are equal")
-        )
+        what = f"all scores are {first.rate:g}" if first.rate in (0, 1) else "all scores are equal"
+        what = "the two systems never differ" if found.paired else what
         give = "a disagreement (or std_dev)" if found.paired else "a rate (or std_dev)"
         bound = "diff_ci" if found.paired else "cluster_ci"
         raise ex.PilotError(

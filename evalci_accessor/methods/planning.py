@@ -23,14 +23,8 @@ _DESIGN = ("n_items", "n_samples", "items_per_cluster")
 _ICC = ("icc", "icc_low", "icc_high", "item_icc")
 _OF_RATE = ("estimate", "std_dev", "n_clusters_pilot", "cluster", "method", "confidence_level")
 _OF_PAIR = (
-    "disagreement",
-    "std_dev",
-    "n_clusters_pilot",
-    "cluster",
-    "alternative",
-    "method",
-    "confidence_level",
-)
+    "disagreement", "std_dev", "n_clusters_pilot", "cluster", "alternative", "method", "confidence_level",
+)  # fmt: skip
 WIDTH_COLUMNS = (
     "half_width", "half_width_low", "half_width_high", "half_width_limit", "n_clusters", *_DESIGN, *_ICC, *_OF_RATE,
 )  # fmt: skip
@@ -43,16 +37,8 @@ MDE_COLUMNS = (
 _CLUSTERS = ("n_clusters", "n_clusters_low", "n_clusters_high")
 RATE_CLUSTERS_COLUMNS = ("half_width", *_CLUSTERS, *_DESIGN, "half_width_limit", *_ICC, *_OF_RATE)
 PAIR_CLUSTERS_COLUMNS = (
-    "difference",
-    "margin",
-    "claim",
-    "power",
-    *_CLUSTERS,
-    *_DESIGN,
-    "power_limit",
-    *_ICC,
-    *_OF_PAIR,
-)
+    "difference", "margin", "claim", "power", *_CLUSTERS, *_DESIGN, "power_limit", *_ICC, *_OF_PAIR,
+)  # fmt: skip
 
 _ENDLESS = 1_000_000  # samples, of which there are so many that they add no variance
 Row: TypeAlias = dict[str, Any]
@@ -61,16 +47,7 @@ Point: TypeAlias = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Plans:
-    """A plan for each pilot and each point of the grid.
-
-    Parameters
-    ----------
-    columns : dict
-        Arrays of shape (H, ...) or (H, P, ...), in which each of the axes follows, or single values; in the order of
-        the answer.
-    axes : dict of ndarray
-        What is planned for several numbers, in the order of the arrays' axes.
-    """
+    """Columns of shape (H, ...) or (H, P, ...), or single values; and what is planned for several numbers, by axis."""
 
     columns: dict[str, Any]
     axes: dict[str, np.ndarray]
@@ -78,133 +55,82 @@ class Plans:
 
 def half_width(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
     """How wide the interval of a rate would be, as the accessor's method of that name."""
+
+    def one(pilot: Pilot, at: Point) -> Row:
+        plan = stats.half_width(**_scores(pilot, at), **_design(pilot, at), **_of_rate(options))
+        return _row("half_width", plan.half_width, plan, plan)
+
     read = read_pilots(reader, roles, options.confidence_level, "half_width")
-    return _write(read, WIDTH_COLUMNS, width_columns(read.found, grid, options))
+    return _write(read, WIDTH_COLUMNS, _run(read.found, grid, ("n_clusters",), WIDTH_COLUMNS, options, one))
 
 
 def power(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
     """The power to show a difference, as the accessor's method of that name."""
-    read = read_pilots(reader, roles, options.confidence_level, "power")
-    return _write(read, POWER_COLUMNS, power_columns(read.found, grid, options))
-
-
-def mde(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
-    """The smallest difference that a design shows, as the accessor's method of that name."""
-    read = read_pilots(reader, roles, options.confidence_level, "mde")
-    return _write(read, MDE_COLUMNS, mde_columns(read.found, grid, options))
-
-
-def required_clusters(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
-    """How many clusters a goal needs, as the accessor's method of that name."""
-    check_goal(roles, grid, options)
-    read = read_pilots(reader, roles, options.confidence_level, "required_clusters")
-    columns = PAIR_CLUSTERS_COLUMNS if read.found.paired else RATE_CLUSTERS_COLUMNS
-    return _write(read, columns, clusters_columns(read.found, grid, options))
-
-
-def _write(read: Read[Pilots, Answer], names: tuple[str, ...], plans: Plans) -> Answer:
-    read.write.refuse(*names)
-    axes: dict[str, dict[str, Any]] = (
-        {} if read.found.pairs is None else {"pair": read.write.sides(read.found.pairs)}
-    )
-    return read.write(plans.columns, axes | {name: {name: values} for name, values in plans.axes.items()})
-
-
-def width_columns(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans:
-    """The half-width of each design."""
-
-    def one(pilot: Pilot, at: Point) -> Row:
-        design = _design(pilot, at)
-        plan = stats.half_width(**_scores(pilot, at), **design, **_of_rate(options))
-        return _answers("half_width", plan.half_width) | {
-            "half_width_limit": float(plan.half_width_limit[0]),
-            "n_clusters": design["n_clusters"],
-            "n_items": int(plan.n_items.flat[0]),
-            "method": plan.method,
-        }
-
-    return _run(found, grid, ("n_clusters",), WIDTH_COLUMNS, options, one)
-
-
-def power_columns(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans:
-    """The power of each design."""
-    _refuse_no_difference(grid)
 
     def one(pilot: Pilot, at: Point) -> Row:
         design, goal = _design(pilot, at), _goal(at)
         plan = stats.power(**_differences(pilot, at), **design, **goal, **_of_pair(options))
-        return (
-            _answers("power", plan.power)
-            | _said(goal, plan)
-            | {
-                "power_limit": float(plan.power_limit[0]),
-                "n_clusters": design["n_clusters"],
-                "n_items": int(plan.n_items.flat[0]),
-            }
-        )
+        return _row("power", plan.power, plan, plan, goal["difference"])
 
-    return _run(found, grid, ("difference", "margin", "n_clusters"), POWER_COLUMNS, options, one)
+    read = read_pilots(reader, roles, options.confidence_level, "power")
+    _refuse_no_difference(grid)
+    goals = ("difference", "margin", "n_clusters")
+    return _write(read, POWER_COLUMNS, _run(read.found, grid, goals, POWER_COLUMNS, options, one))
 
 
-def mde_columns(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans:
-    """The smallest difference, or margin, that each design shows."""
+def mde(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
+    """The smallest difference that a design shows, as the accessor's method of that name."""
 
     def one(pilot: Pilot, at: Point) -> Row:
-        design = _design(pilot, at)
-        goal = {name: at[name] for name in ("difference", "margin", "power")}
+        design, goal = _design(pilot, at), {name: at[name] for name in ("difference", "margin", "power")}
         plan = stats.mde(**_differences(pilot, at), **design, **goal, **_of_pair(options))
         answer = plan.difference if plan.claim == "superiority" else plan.margin
-        return (
-            _answers("mde", answer)
-            | _said({"difference": float(plan.difference[0])}, plan)
-            | {"power": at["power"], "n_clusters": design["n_clusters"], "n_items": int(plan.n_items.flat[0])}
-        )
+        return _row("mde", answer, plan, plan, float(plan.difference[0]))
 
-    return _run(found, grid, ("difference", "margin", "power", "n_clusters"), MDE_COLUMNS, options, one)
+    read = read_pilots(reader, roles, options.confidence_level, "mde")
+    goals = ("difference", "margin", "power", "n_clusters")
+    return _write(read, MDE_COLUMNS, _run(read.found, grid, goals, MDE_COLUMNS, options, one))
 
 
-def clusters_columns(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans:
-    """The clusters that each goal needs."""
-    if not found.paired:
-        return _rate_clusters(found, grid, options)
-    _refuse_no_difference(grid)
+def required_clusters(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
+    """How many clusters a goal needs, as the accessor's method of that name."""
 
-    def one(pilot: Pilot, at: Point) -> Row:
+    def pair(pilot: Pilot, at: Point) -> Row:
         goal, design, spread = _goal(at), _design(pilot, at), _differences(pilot, at)
         own = design.pop("n_clusters")
         plan = stats.required_clusters(**spread, **design, **goal, power=at["power"], **_of_pair(options))
         now = stats.power(**_at_mean(spread), **design, **goal, n_clusters=own, **_of_pair(options))
-        return (
-            _answers("n_clusters", plan.n_clusters)
-            | _said(goal, now)
-            | {
-                "power_limit": float(now.power_limit[0]),
-                "n_items": int(plan.n_items.flat[0]),
-                "power": at["power"],
-            }
-        )
+        return _row("n_clusters", plan.n_clusters, plan, now, goal["difference"])
 
-    answer = _run(found, grid, ("difference", "margin", "power"), PAIR_CLUSTERS_COLUMNS, options, one)
-    _warn_items(found, answer, answer.columns["power_limit"] < answer.columns["power"])
-    return answer
-
-
-def _rate_clusters(found: Pilots, grid: PlanGrid, options: PlanOptions) -> Plans:
-    def one(pilot: Pilot, at: Point) -> Row:
+    def rate(pilot: Pilot, at: Point) -> Row:
         design, scores = _design(pilot, at), _scores(pilot, at)
         own = design.pop("n_clusters")
         plan = stats.required_clusters(half_width=at["half_width"], **scores, **design, **_of_rate(options))
         now = stats.half_width(**_at_mean(scores), **design, n_clusters=own, **_of_rate(options))
-        return _answers("n_clusters", plan.n_clusters) | {
-            "half_width_limit": float(now.half_width_limit[0]),
-            "n_items": int(plan.n_items.flat[0]),
-            "half_width": at["half_width"],
-            "method": now.method,
-        }
+        return _row("n_clusters", plan.n_clusters, plan, now)
 
-    answer = _run(found, grid, ("half_width",), RATE_CLUSTERS_COLUMNS, options, one)
-    _warn_items(found, answer, answer.columns["half_width_limit"] > answer.columns["half_width"])
-    return answer
+    names: tuple[str, ...]
+    check_goal(roles, grid, options)
+    read = read_pilots(reader, roles, options.confidence_level, "required_clusters")
+    if read.found.paired:
+        _refuse_no_difference(grid)
+        names, goals = PAIR_CLUSTERS_COLUMNS, ("difference", "margin", "power")
+        plans = _run(read.found, grid, goals, names, options, pair)
+        short = plans.columns["power_limit"] < plans.columns["power"]
+    else:
+        names = RATE_CLUSTERS_COLUMNS
+        plans = _run(read.found, grid, ("half_width",), names, options, rate)
+        short = plans.columns["half_width_limit"] > plans.columns["half_width"]
+    _warn_items(read.found, plans, short)
+    return _write(read, names, plans)
+
+
+def _write(read: Read[Pilots, Answer], names: tuple[str, ...], plans: Plans) -> Answer:
+    read.write.refuse(*names)
+    axes: dict[str, dict[str, Any]] = {name: {name: values} for name, values in plans.axes.items()}
+    if read.found.pairs is not None:
+        axes = {"pair": read.write.sides(read.found.pairs)} | axes
+    return read.write(plans.columns, axes)
 
 
 def _of_rate(options: PlanOptions) -> dict[str, Any]:
@@ -217,14 +143,19 @@ def _of_pair(options: PlanOptions) -> dict[str, Any]:
     return {name: getattr(options, name) for name in ("method", "confidence_level", "claim", "alternative")}
 
 
-def _said(goal: Row, plan: Any) -> Row:
-    """What was asked of two systems, once it is resolved."""
-    return {
-        "difference": goal["difference"],
-        "margin": float(plan.margin.flat[0]),
-        "claim": plan.claim,
-        "method": plan.method,
-    }
+def _row(name: str, answer: Any, plan: Any, now: Any, difference: float | None = None) -> Row:
+    """The answer at the ICC's mean, the least and greatest at that and its limits, and what was resolved."""
+    values = np.asarray(answer)
+    if name == "n_clusters":
+        values = values.astype(np.int64)
+    row = {name: values[0].item(), f"{name}_low": values.min().item(), f"{name}_high": values.max().item()}
+    row |= {"n_items": int(plan.n_items.flat[0]), "method": now.method}
+    for limit in ("half_width_limit", "power_limit"):
+        if hasattr(now, limit):
+            row[limit] = float(getattr(now, limit)[0])
+    if difference is not None:
+        row |= {"difference": difference, "margin": float(now.margin.flat[0]), "claim": now.claim}
+    return row
 
 
 def _run(
@@ -268,20 +199,19 @@ def _run(
 
 
 def _known(pilot: Pilot, at: Point) -> Row:
-    """What comes from the pilot, and the design but for its clusters."""
-    mean = float(pilot.sizes.mean())
-    return {
-        "items_per_cluster": mean if at["items_per_cluster"] is None else float(at["items_per_cluster"]),
-        "n_samples": at["n_samples"],
-        "icc": pilot.icc,
-        "icc_low": pilot.icc_low,
-        "icc_high": pilot.icc_high,
-        "item_icc": pilot.item_icc,
-        "estimate": pilot.rate,
-        "disagreement": pilot.disagreement,
-        "std_dev": pilot.std_dev,
-        "n_clusters_pilot": len(pilot.sizes),
-    }
+    """What comes from the pilot, and what was asked."""
+    mean, clusters = at["items_per_cluster"], at.get("n_clusters")
+    names = ("icc", "icc_low", "icc_high", "item_icc", "disagreement", "std_dev")
+    return (
+        {name: getattr(pilot, name) for name in names}
+        | {
+            "items_per_cluster": float(pilot.sizes.mean() if mean is None else mean),
+            "estimate": pilot.rate,
+            "n_clusters_pilot": len(pilot.sizes),
+            "n_clusters": len(pilot.sizes) if clusters is None else clusters,
+        }
+        | {name: at[name] for name in ("n_samples", "half_width", "power") if name in at}
+    )
 
 
 def _column(values: list[Any], shape: tuple[int, ...]) -> Any:
@@ -289,14 +219,6 @@ def _column(values: list[Any], shape: tuple[int, ...]) -> Any:
     if values and isinstance(values[0], str):
         return values[0] if len(set(values)) == 1 else np.array(values, dtype=object).reshape(shape)
     return np.array(values).reshape(shape)
-
-
-def _answers(name: str, at: Any) -> Row:
-    """The answer at the ICC's mean, and the least and greatest at that and its limits."""
-    values = np.asarray(at)
-    if name == "n_clusters":
-        values = values.astype(np.int64)
-    return {name: values[0].item(), f"{name}_low": values.min().item(), f"{name}_high": values.max().item()}
 
 
 def _grid(asked: dict[str, Any]) -> tuple[dict[str, list[Any]], dict[str, np.ndarray]]:
@@ -310,15 +232,9 @@ def _grid(asked: dict[str, Any]) -> tuple[dict[str, list[Any]], dict[str, np.nda
         array = np.asarray(given)
         if array.ndim > 1 or array.dtype.kind not in "iuf" or not array.size or not np.isfinite(array).all():
             raise MethodError(f"{name}={given!r} must be a number, or a list of numbers for a grid of plans.")
-        whole, least = (
-            name in ("n_clusters", "n_samples"),
-            {"n_clusters": 2, "n_samples": 1, "items_per_cluster": 1}.get(name),
-        )
-        bad = [
-            v
-            for v in array.ravel().tolist()
-            if (least is not None and v < least) or (whole and v != round(v))
-        ]
+        whole = name in ("n_clusters", "n_samples")
+        least = {"n_clusters": 2, "n_samples": 1, "items_per_cluster": 1}.get(name, -np.inf)
+        bad = [v for v in array.ravel().tolist() if v < least or (whole and v != round(v))]
         if bad:
             raise MethodError(
                 f"{name} must be {'whole ' if whole else ''}numbers of at least {least}; got {examples(f'{v:g}' for v in bad)}."
@@ -436,14 +352,10 @@ def _warn_items(found: Pilots, answer: Plans, short: np.ndarray) -> None:
         what = f"a power of {first[goal]:g} for a difference of {first['difference']:g}"
         what += f" and a margin of {first['margin']:g}" if first["margin"] else ""
     who = words + ": " if (words := found.words(at[0] // per)) else ""
-    more = (
-        ""
-        if len(at) == 1
-        else (
-            f" The same goes for {len(at) - 1} more of the {short.size} plans: see n_clusters, and {goal}_limit for what "
-            "items alone would reach."
-        )
-    )
+    more = ""
+    if len(at) > 1:
+        more = f" The same goes for {len(at) - 1} more of the {short.size} plans: see n_clusters, and {goal}_limit for what "
+        more += "items alone would reach."
     warn(
         f"{who}with the {first['n_clusters_pilot']} clusters of {found.cluster!r} in the pilot no number of items reaches {what}: "
         f"without bound the {goal.replace('_', '-')} still stays at {first[f'{goal}_limit']:.3g} (ICC {first['icc']:.2g}). "

@@ -10,14 +10,7 @@ import numpy as np
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, held, warn
-from evalci_accessor.methods.rate_warnings import (
-    warn_findings,
-    warn_missing,
-    warn_mixed_scales,
-    warn_percent,
-    warn_sentinel,
-    who,
-)
+from evalci_accessor.methods import rate_warnings as rw
 from evalci_accessor.options import IccOptions, NaiveMethod, ProportionMethod, RateOptions, Roles
 from evalci_accessor.read import Answer, Clusterings, Order, Read, Reader
 from evalci_accessor.read.samples import Sample
@@ -79,8 +72,8 @@ def design_effect(read: Read[Clusterings, Answer], options: IccOptions) -> Answe
     else:
         samples = [sample for sample in samples if _is_informative(sample)]
     results = [effect(sample, options) for sample in samples]
-    warn_missing(found.plain)
-    warn_sentinel(found.plain.sentinel, found.plain.score_range[1])
+    rw.warn_missing(found.plain)
+    rw.warn_sentinel(found.plain.sentinel, found.plain.score_range[1])
     shape = (found.plain.totals.n_groups, len(samples))
     columns: dict[str, Any] = {
         "icc_method": options.icc_method,
@@ -135,12 +128,12 @@ def estimate(
         n_resamples=options.n_resamples,
         rng=options.rng,
     )
-    warn_missing(sample)
-    warn_sentinel(sample.sentinel, sample.score_range[1])
-    warn_mixed_scales(sample, options, result)
+    rw.warn_missing(sample)
+    rw.warn_sentinel(sample.sentinel, sample.score_range[1])
+    rw.warn_mixed_scales(sample, options, result)
     if options.method == "auto":
-        warn_percent(sample)
-    warn_findings(sample, mo, result, options, outside)
+        rw.warn_percent(sample)
+    rw.warn_findings(sample, mo, result, options, outside)
     return result
 
 
@@ -155,12 +148,12 @@ def naive(sample: Sample, options: RateOptions) -> RateResult:
         alternative=options.alternative,
         confidence_level=options.confidence_level,
     )
-    warn_missing(dataclasses.replace(sample, n_lost=0))  # there are no clusters to lose
+    rw.warn_missing(dataclasses.replace(sample, n_lost=0))  # there are no clusters to lose
     if method == "wald":
         flat = np.flatnonzero(np.isin(np.ravel(result.estimate), (0, 1)))
         if len(flat):
             warn(
-                f"{who(sample, flat)}all scores are equal, where the Wald interval has no width; that is no certainty. "
+                f"{rw.who(sample, flat)}all scores are equal, where the Wald interval has no width; that is no certainty. "
                 "Use method='wilson'.",
                 ex.DegenerateRateWarning,
             )
@@ -179,21 +172,21 @@ def effect(sample: Sample, options: IccOptions) -> DesignResult:
     lone = np.flatnonzero(unknown & singletons)
     if len(lone):
         warn(
-            f"{who(sample, lone)}every cluster of {sample.cluster!r} holds one score, so it tells nothing about clustering. Is "
+            f"{rw.who(sample, lone)}every cluster of {sample.cluster!r} holds one score, so it tells nothing about clustering. Is "
             "it the item's own id rather than what the items share?",
             ex.SingletonClusterWarning,
         )
     rare = rare_outcomes(sample.totals, moments(sample.totals))[0] & (sample.totals.n_clusters > 1) & ~unknown
     if rare.any():
         warn(
-            f"{who(sample, np.flatnonzero(rare))}the rarer outcome occurs in fewer than {RARE_CLUSTERS} clusters of "
+            f"{rw.who(sample, np.flatnonzero(rare))}the rarer outcome occurs in fewer than {RARE_CLUSTERS} clusters of "
             f"{sample.cluster!r}, so the ICC and the design effect are little more than a guess.",
             ex.RareOutcomeWarning,
         )
     same = np.flatnonzero(unknown & ~singletons)
     if len(same):
         warn(
-            f"{who(sample, same)}the ICC over {sample.cluster!r} cannot be estimated, since all scores are equal; the "
+            f"{rw.who(sample, same)}the ICC over {sample.cluster!r} cannot be estimated, since all scores are equal; the "
             "default interval of cluster_ci allows for any.",
             ex.DegenerateRateWarning,
         )
@@ -229,13 +222,10 @@ def _refuse_single(sample: Sample) -> None:
         return
     t = sample.totals
     first = sample.cluster_label(int(t.cluster[t.offsets[single[0]]]))
-    where = (
-        ""
-        if t.n_groups == 1 and not sample.group_label(0)
-        else (
-            f"{len(single)} of {t.n_groups} groups ({examples(map(sample.group_label, single.tolist()), between='; ')}): "
-        )
-    )
+    where = ""
+    if t.n_groups > 1 or sample.group_label(0):
+        shown = examples(map(sample.group_label, single.tolist()), between="; ")
+        where = f"{len(single)} of {t.n_groups} groups ({shown}): "
     raise ex.ClusterError(
         f"{where}all scores lie in a single cluster of {sample.cluster!r}"
         f"{f' ({first!r})' if len(single) == 1 else ''}, from which no error between clusters can be told. "

@@ -255,13 +255,9 @@ def _refuse_graded(items: Items, measure: str) -> None:
     if not odd.size:
         return
     shown = examples(f"{value:g}" for value in np.unique(odd)[:6])
-    mark = (
-        ""
-        if items.sentinel is None
-        else (
-            f" Where {items.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, first."
-        )
-    )
+    mark = ""
+    if items.sentinel is not None:
+        mark = f" Where {items.sentinel[0]:g} marks a failed run, set it to missing, or give it the score of a failure, first."
     raise ex.ScoreRangeError(
         f"{measure} counts the samples that pass, so scores in {items.names.score!r} must be 0 or 1; {odd.size} of "
         f"{items.scores.size} are neither, such as {shown}. best_of_k takes scores on any scale; or turn these into passes first, "
