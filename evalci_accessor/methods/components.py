@@ -12,10 +12,10 @@ from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, warn
 from evalci_accessor.methods.rate_warnings import warn_sentinel, warn_units, who
 from evalci_accessor.methods.rates import refuse_single_clusters
-from evalci_accessor.methods.repeated import refuse_lone_items, sample_counts, sample_of
+from evalci_accessor.methods.repeated import refuse_lone_items, sample_counts
 from evalci_accessor.options import RateOptions, SplitOptions
 from evalci_accessor.read import Answer, Read
-from evalci_accessor.read.items import Items
+from evalci_accessor.read.items import Items, sample_of
 from evalci_accessor.read.samples import Sample
 from evalci_accessor.stats.rates.clustered import Given, rate
 from evalci_accessor.stats.rates.moments import Moments, moments

@@ -14,10 +14,9 @@ from evalci_accessor.methods.common_items import blocks_of, refuse_single_items
 from evalci_accessor.methods.pair_warnings import warn_scales
 from evalci_accessor.methods.rate_warnings import warn_missing, warn_percent, warn_sentinel
 from evalci_accessor.methods.rates import refuse_single_clusters
-from evalci_accessor.methods.repeated import sample_of
 from evalci_accessor.options import PlanGrid, PlanOptions, Roles
 from evalci_accessor.read import Answer, Read, Reader
-from evalci_accessor.read.items import Items
+from evalci_accessor.read.items import Items, sample_of
 from evalci_accessor.read.matched import Matched
 from evalci_accessor.read.names import several
 from evalci_accessor.read.samples import Sample

@@ -104,7 +104,11 @@ def warn_sentinel(found: tuple[float, int] | None, greatest: float) -> None:
     """Say that a negative value may be a mark of a failed run."""
     if found is not None:
         value, count = found
-        fine = " Where these are differences of scores, they are right as they are." if greatest == -value else ""
+        fine = (
+            " Where these are differences of scores, they are right as they are."
+            if greatest == -value
+            else ""
+        )
         warn(
             f"{count} score(s) are {value:g} while all others are 0 or more.{fine} Where that marks a failed run or parse, it is "
             f"no score: set it to missing, as with .replace({value:g}, float('nan')), and choose a nan_policy.",

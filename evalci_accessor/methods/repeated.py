@@ -13,16 +13,13 @@ from evalci_accessor.exceptions import examples, warn
 from evalci_accessor.methods.rates import estimate
 from evalci_accessor.options import RateOptions, RepeatedOptions, TooFew
 from evalci_accessor.read import Answer, Read
-from evalci_accessor.read.ids import Clustering, Codes
-from evalci_accessor.read.items import Items
-from evalci_accessor.read.samples import Sample, coarsest, cross, refuse_many
-from evalci_accessor.read.scores import in_unit_interval
+from evalci_accessor.read.items import Items, sample_of
+from evalci_accessor.read.samples import Sample
 from evalci_accessor.stats.icc import anova_variance
 from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside
 from evalci_accessor.stats.rates.averaged import AveragedPosterior
 from evalci_accessor.stats.rates.bootstrap import seed_sequence
 from evalci_accessor.stats.rates.clustered import Given, lazy_posterior, rate
-from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.moments import Moments, cr_variance, moments, satterthwaite_df
 from evalci_accessor.stats.repeated.values import best_values, check_ks, few_words, passed_values
 from evalci_accessor.stats.results import RateResult
@@ -80,59 +77,6 @@ def repeated_columns(items: Items, ks: IntArray, repeated: RepeatedOptions) -> d
         "cluster": "" if sample.alone else sample.cluster,
     }
     return {name: out[name] for name in REPEATED_COLUMNS}
-
-
-def sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sample:
-    """Each item's value as one score, in a group for each group and k."""
-    names, n_k = items.names, len(ks)
-    shape = (names.n_groups, n_k)
-    item, column = np.nonzero(held)
-    scores = value[held]
-    low, high = (
-        (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
-    )
-    scores = np.clip(scores, low, high)  # but for rounding it is
-    rows: dict[str, Any] = {
-        "groups": items.groups[item] * n_k + column,
-        "n_groups": names.n_groups * n_k,
-        "weights": None if items.weights is None else items.weights[item],
-        "bounded": in_unit_interval((low, high)),
-        "binary": bool(((scores == 0) | (scores == 1)).all()),
-    }
-
-    def group_label(h: int) -> str:
-        group = names.group_label(h // n_k)
-        one = f"k={int(ks[h % n_k])}" if n_k > 1 else ""
-        return ", ".join(part for part in (group, one) if part)
-
-    def summed(one: Clustering, *, alone: bool = False) -> Sample:
-        totals = ClusterTotals.from_rows(scores, one.coded.codes, n_clusters=one.coded.size, **rows)
-        return Sample(
-            totals=dataclasses.replace(totals, shape=shape),
-            cluster=one.name,
-            cluster_label=one.label,
-            group_label=group_label,
-            n_missing=np.zeros(shape[0] * n_k, dtype=np.int64),
-            n_lost=0,
-            score_range=(low, high),
-            sentinel=items.sentinel,
-            alone=alone,
-        )
-
-    if not items.clusterings:
-        return summed(
-            Clustering(name=names.key, coded=Codes(codes=item, size=len(items.n), label=items.label)),
-            alone=True,
-        )
-    every = [one.take(item) for one in items.clusterings]
-    counted = coarsest(every, warns=True) if len(every) > 1 else [0]
-    samples = [summed(every[d]) for d in counted]
-    if len(samples) == 1:
-        return samples[0]
-    refuse_many([every[d].name for d in counted])
-    margins = [one.totals for one in samples]
-    crossed = Crossed.from_rows(scores, [every[d].coded.codes for d in counted], margins=margins, **rows)
-    return cross(samples, crossed.shaped(shape))
 
 
 def _band(

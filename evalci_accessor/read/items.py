@@ -14,9 +14,10 @@ from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.options import NanPolicy
 from evalci_accessor.read.ids import Clustering, Codes, ranked
 from evalci_accessor.read.rows import Names, Rows
-from evalci_accessor.read.samples import ordered
+from evalci_accessor.read.samples import Sample, coarsest, cross, ordered, refuse_many
 from evalci_accessor.read.scores import (
     checked_weights,
+    in_unit_interval,
     one_weight,
     refuse_unequal,
     refuse_weightless,
@@ -24,7 +25,9 @@ from evalci_accessor.read.scores import (
     sentinel_of,
 )
 from evalci_accessor.read.unnamed import divided, needed, pooled_words
+from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.repeated.values import refuse_extremes
+from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
 
@@ -289,3 +292,56 @@ def _warn_missing(groups: IntArray, n_lost: int, names: Names) -> None:
         "Where they stand for failed runs, give them the score of a failure instead.",
         ex.MissingScoreWarning,
     )
+
+
+def sample_of(items: Items, value: FloatArray, held: Any, ks: IntArray) -> Sample:
+    """Each item's value as one score, in a group for each group and k."""
+    names, n_k = items.names, len(ks)
+    shape = (names.n_groups, n_k)
+    item, column = np.nonzero(held)
+    scores = value[held]
+    low, high = (
+        (float(items.scores.min()), float(items.scores.max())) if items.scores.size else (np.nan, np.nan)
+    )
+    scores = np.clip(scores, low, high)  # but for rounding it is
+    rows: dict[str, Any] = {
+        "groups": items.groups[item] * n_k + column,
+        "n_groups": names.n_groups * n_k,
+        "weights": None if items.weights is None else items.weights[item],
+        "bounded": in_unit_interval((low, high)),
+        "binary": bool(((scores == 0) | (scores == 1)).all()),
+    }
+
+    def group_label(h: int) -> str:
+        group = names.group_label(h // n_k)
+        one = f"k={int(ks[h % n_k])}" if n_k > 1 else ""
+        return ", ".join(part for part in (group, one) if part)
+
+    def summed(one: Clustering, *, alone: bool = False) -> Sample:
+        totals = ClusterTotals.from_rows(scores, one.coded.codes, n_clusters=one.coded.size, **rows)
+        return Sample(
+            totals=dataclasses.replace(totals, shape=shape),
+            cluster=one.name,
+            cluster_label=one.label,
+            group_label=group_label,
+            n_missing=np.zeros(shape[0] * n_k, dtype=np.int64),
+            n_lost=0,
+            score_range=(low, high),
+            sentinel=items.sentinel,
+            alone=alone,
+        )
+
+    if not items.clusterings:
+        return summed(
+            Clustering(name=names.key, coded=Codes(codes=item, size=len(items.n), label=items.label)),
+            alone=True,
+        )
+    every = [one.take(item) for one in items.clusterings]
+    counted = coarsest(every, warns=True) if len(every) > 1 else [0]
+    samples = [summed(every[d]) for d in counted]
+    if len(samples) == 1:
+        return samples[0]
+    refuse_many([every[d].name for d in counted])
+    margins = [one.totals for one in samples]
+    crossed = Crossed.from_rows(scores, [every[d].coded.codes for d in counted], margins=margins, **rows)
+    return cross(samples, crossed.shaped(shape))
