@@ -10,13 +10,12 @@ from typing import Any, Generic, overload
 import pandas as pd
 import xarray as xr
 
-from evalci_accessor.accessor.checks import Checks
+from evalci_accessor.accessor.checks import Checks, Reports
 from evalci_accessor.accessor.pairs import Pairs
 from evalci_accessor.accessor.planning import Planning
 from evalci_accessor.accessor.plots import Drawing, Plots
 from evalci_accessor.accessor.rates import Rates
 from evalci_accessor.accessor.repeated import Repeated
-from evalci_accessor.accessor.report import Reports
 from evalci_accessor.read import Answer
 from evalci_accessor.read.cube import CubeReader
 from evalci_accessor.read.frame import FrameReader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic
 
-from evalci_accessor.methods import components, repeated
+from evalci_accessor.methods import repeated
 from evalci_accessor.options import (
     Alternative,
     ClusterMethod,
@@ -528,7 +528,7 @@ class Repeated(Generic[Answer]):
         array([[0.43, 0.51, 0.06],
                [0.46, 0.48, 0.06]])
         """
-        return components.variance_components(
+        return repeated.variance_components(
             self._read.items(
                 Roles(
                     item=item,

@@ -14,6 +14,7 @@ from evalci_accessor.report._content import (
     N_ITEMS,
     Content,
     Row,
+    correction,
     count,
     icc,
     pair_rows,
@@ -21,9 +22,12 @@ from evalci_accessor.report._content import (
     ratio,
     rows,
     score_rows,
+    sentence,
+    unlike,
     verdict,
+    verdict_level,
+    weighing,
 )
-from evalci_accessor.report._sentence import correction, sentence, unlike, verdict_level, weighing
 from evalci_accessor.stats.methods import Source
 
 Picture: TypeAlias = Literal["forest", "differences"]

@@ -13,8 +13,7 @@ import pandas as pd
 
 from evalci_accessor.exceptions import plain
 from evalci_accessor.report import _render
-from evalci_accessor.report._content import Content, pair_keys
-from evalci_accessor.report._sentence import sentence
+from evalci_accessor.report._content import Content, pair_keys, sentence
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

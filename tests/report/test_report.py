@@ -20,7 +20,7 @@ from scipy.stats import ttest_1samp
 from conftest import requires
 from evalci_accessor import datasets, options, report
 from evalci_accessor import exceptions as ex
-from evalci_accessor.report import _pictures
+from evalci_accessor.report import _render
 from evalci_accessor.report._collect import Findings
 from evalci_accessor.report._content import KNOWN
 from evalci_accessor.stats import methods
@@ -388,12 +388,12 @@ def test_pictures_are_in_the_units_of_the_tables(rag):
     shares = rag.evalci.report("doc_id", by="model", percent=False)
     assert "69.5 % [" in made.to_markdown()
     assert "| 0.695 [" in shares.to_markdown()
-    assert _pictures.svg(made, "forest") != _pictures.svg(shares, "forest")
+    assert _render.svg(made, "forest") != _render.svg(shares, "forest")
 
 
 def test_a_picture_with_too_many_rows_is_not_drawn(rag, monkeypatch):
     requires("matplotlib")
-    monkeypatch.setattr(_pictures, "MOST", 2)
+    monkeypatch.setattr(_render, "MOST", 2)
     page = Page(rag.evalci.report("doc_id", by="model").to_html())
     assert "There is no picture here: it would have 3 rows, and can have 2." in page.text
     assert not [tag for tag, _ in page.tags if tag == "svg"]
@@ -505,7 +505,7 @@ def test_all_of_a_report_prints_the_numbers_of_the_methods(drawn):
     requires("jinja2")
     data, cluster, keys, pairing, options, graded = drawn
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pictures, "available", lambda: False)
+        patch.setattr(_render, "available", lambda: False)
         made = quiet(lambda: data.evalci.report(cluster, **pairing, **options))
         case = (data, cluster, keys, pairing, options | {"graded": graded}, made)
         results_are_those_of_the_methods(case)
@@ -766,7 +766,7 @@ NAMES = st.text(min_size=1, max_size=80).filter(str.strip)
 @settings(max_examples=12)
 def test_any_name_stays_text(names):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pictures, "available", lambda: False)
+        patch.setattr(_render, "available", lambda: False)
         made = quiet(lambda: small(names).evalci.report("doc", by="model"))
         page = Page(made.to_html())
     harmless(page)
