@@ -436,16 +436,11 @@ def test_cube_and_frame_agree_for_pairs(rag, cube):
         got = getattr(cube.evalci, method)(factor="model", cluster="doc_id", baseline="atlas", **ask)
         assert got.sizes["pair"] == 2
         same(frame, got.drop_vars("pair", errors="ignore"), axes)
-        xr.testing.assert_identical(
-            getattr(cube["score"].evalci, method)(factor="model", cluster="doc_id", baseline="atlas", **ask),
-            got,
-        )
-        pd.testing.assert_frame_equal(
-            getattr(series.evalci, method)(
-                factor="model", item="item", cluster="doc_id", baseline="atlas", **ask
-            ),
-            frame,
-        )
+    ask = {"n_clusters": 60, "method": "cr2", "baseline": "atlas"}
+    of_array = cube["score"].evalci.mde("model", cluster="doc_id", **ask)
+    xr.testing.assert_identical(of_array, cube.evalci.mde("model", cluster="doc_id", **ask))
+    of_series = series.evalci.mde("model", "item", "doc_id", **ask)
+    pd.testing.assert_frame_equal(of_series, rag.evalci.mde("model", "item", "doc_id", **ask))
 
 
 @pytest.mark.parametrize("hole", [False, True])
@@ -492,7 +487,7 @@ def test_items_that_stand_twice_in_a_cube_keep_their_samples():
 
 def test_goal_that_items_cannot_reach_is_said_plainly(atlas):
     with pytest.warns(PlanWarning) as caught:
-        got = only(atlas.evalci.required_clusters(cluster="doc_id", half_width=0.06))
+        got = only(atlas.evalci.required_clusters(cluster="doc_id", half_width=0.06, n_sims=20))
     text = str(caught[0].message)
     assert text.startswith(
         "with the 40 clusters of 'doc_id' in the pilot no number of items reaches a half-width of 0.06: "
@@ -530,7 +525,7 @@ def test_goal_within_reach_of_more_items_warns_of_nothing(atlas):
 def test_goal_that_the_pilots_own_design_reaches_warns_of_nothing():
     """Of nearly equal scores the interval is no narrower with endless items than with five."""
     rows = pd.DataFrame({"cluster": np.repeat(np.arange(20), 5), "score": np.repeat([0.0] + [1.0] * 19, 5)})
-    got = only(rows.evalci.required_clusters(cluster="cluster", half_width=0.1088))
+    got = only(rows.evalci.required_clusters(cluster="cluster", half_width=0.1088, n_sims=20))
     assert got["n_clusters"] <= 20
     assert got["half_width_limit"] > 0.1088
 
