@@ -232,9 +232,8 @@ class Canvas:
 
     def set_units(self, along: Literal["x", "y"], *, percent: bool, unit: str = " %") -> None:
         """Write the numbers of an axis in hundredths, or in full: an offset would lie under the legend."""
-        axis = (
-            self.ax.xaxis if along == "x" else self.ax.yaxis
-        )  # a partial pickles, as a function in a function does not
+        # A partial pickles, as a function in a function does not.
+        axis = self.ax.xaxis if along == "x" else self.ax.yaxis
         axis.set_major_formatter(
             functools.partial(_hundredths, unit) if percent else functools.partial(_full, axis)
         )

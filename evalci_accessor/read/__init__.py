@@ -14,9 +14,8 @@ from evalci_accessor.stats.validate import IntArray
 
 Answer = TypeVar("Answer")
 Found = TypeVar("Found")
-Axes = dict[
-    str, dict[str, Any]
-]  # by name of an axis the labels along it, by name of their column or coordinate
+# By name of an axis the labels along it, by name of their column or coordinate.
+Axes = dict[str, dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -66,9 +66,8 @@ def ids_of(array: xr.DataArray) -> Any:
     """Ids in one dimension, through the index where there is one, since that keeps categories and extension types."""
     if array.ndim == 1 and array.dims[0] == array.name and array.name in array.indexes:
         index = array.indexes[array.name]
-        return (
-            index.to_flat_index() if isinstance(index, pd.MultiIndex) else index
-        )  # of which an id is a tuple
+        # Of which an id is a tuple.
+        return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index
     data = array.variable.data
     if isinstance(data, np.ndarray) or hasattr(data, "compute"):
         return in_memory(array.variable).ravel()
@@ -267,9 +266,8 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
         )
         totals = np.where(n_cells > 0, weight.sum(axis=1), np.nan)
         refuse_weightless(totals, group_label)
-    absent = (
-        None if weight is None else (weight == 0).ravel()
-    )  # as if the cell were not there, whatever its score
+    # As if the cell were not there, whatever its score.
+    absent = None if weight is None else (weight == 0).ravel()
     # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
     floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
     keep, missing = screen(floats, absent, score.name, nan_policy, where)

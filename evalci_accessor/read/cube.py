@@ -32,7 +32,7 @@ from evalci_accessor.read.dims import (
 from evalci_accessor.read.ids import Clustering, Codes, by_appearance, encode, encode_ids, item_key, join_key
 from evalci_accessor.read.items import Items, gather
 from evalci_accessor.read.matched import Grid, Matched, assemble, find_sentinel, match
-from evalci_accessor.read.names import check_clusterings, choose_pairs, taking_part
+from evalci_accessor.read.names import check_clusterings, choose_pairs, refuse_missing_factor, taking_part
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples
 from evalci_accessor.read.samples import Sample
 from evalci_accessor.read.scores import (
@@ -329,11 +329,7 @@ class CubeReader(Reader[Any]):
         coded = encode(ids_of(parts.factor.array), name)
         lacking = np.flatnonzero(coded.codes < 0)
         if len(lacking):
-            raise ex.PairingError(
-                f"{len(lacking)} of {len(coded.codes)} entries of {name!r} are missing, at "
-                f"{examples(f'{parts.systems}={i}' for i in lacking[:6])}. It says whose score it is; fill in the name, or "
-                "leave these out first."
-            )
+            refuse_missing_factor(lacking, len(coded.codes), name, lambda i: f"{parts.systems}={i}")
         codes, labels, first = by_appearance(coded)
         taking, chosen = taking_part(choose_pairs(labels, name, roles.baseline, roles.pairs))
         at = np.flatnonzero(np.isin(codes, taking))

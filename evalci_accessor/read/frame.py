@@ -33,6 +33,7 @@ from evalci_accessor.read.names import (
     check_clusterings,
     choose_pairs,
     refuse_ids,
+    refuse_missing_factor,
     refuse_two_parts,
     taking_part,
 )
@@ -469,14 +470,6 @@ def _refuse_keys(clusterings: list[Column], keys: Keys) -> None:
     raise ex.ClusterError(
         f"cluster= and by= both name {both[0]!r}, so within each row of the answer all scores lie in a single cluster of "
         f"it.{others}"
-    )
-
-
-def refuse_missing_factor(at: IntArray, n: int, name: str, where: Any) -> None:
-    """A score of nobody's cannot be compared."""
-    raise ex.PairingError(
-        f"{len(at)} of {n} entries of {name!r} are missing, at {examples(where(int(i)) for i in at[:6])}. It says whose "
-        "score it is; fill in the name, or leave these out first."
     )
 
 

@@ -172,9 +172,8 @@ def match(rows: Rows, pairing: Pairing, nan_policy: NanPolicy) -> Matched:
     check_option(pairing.unmatched, Unmatched, "unmatched")
     names, m = pairing.names, len(pairing.systems)
     weights = None if rows.weights is None else _item_weights(rows, names)
-    absent = (
-        None if rows.weights is None else rows.weights == 0
-    )  # as if the rows were not there, whatever they hold
+    # As if the rows were not there, whatever they hold.
+    absent = None if rows.weights is None else rows.weights == 0
     keep, missing = screen(rows.scores, absent, names.score, nan_policy, rows.where)
     kept = rows.take(keep)
     why = "Without it a score has no partner."

@@ -172,3 +172,11 @@ def several(specs: Any) -> list[Any]:
 def is_hashable(spec: Any) -> bool:
     """Whether it can be a name."""
     return isinstance(spec, Hashable) and not isinstance(spec, (list, set, dict))
+
+
+def refuse_missing_factor(at: IntArray, n: int, name: str, where: Any) -> None:
+    """A score of nobody's cannot be compared."""
+    raise PairingError(
+        f"{len(at)} of {n} entries of {name!r} are missing, at {examples(where(int(i)) for i in at[:6])}. It says whose "
+        "score it is; fill in the name, or leave these out first."
+    )

@@ -147,11 +147,6 @@ def screen(
     return keep, missing
 
 
-def zero_or_one(scores: FloatArray) -> bool:
-    """Whether all scores are 0 or 1, but for missing ones."""
-    return bool(((scores == 0) | (scores == 1) | np.isnan(scores)).all())
-
-
 def in_unit_interval(score_range: tuple[float, float]) -> bool:
     """Whether the range lies in [0, 1]; so does that of no scores, which is nan."""
     return not (score_range[0] < 0 or score_range[1] > 1)
@@ -192,9 +187,8 @@ def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:
     return scaled(weights)
 
 
-_EQUAL = (
-    1 - 1e-9
-)  # ratio above which weights differ by rounding only, as after a division by sums in another order
+# Ratio above which weights differ by rounding only, as after a division by sums in another order.
+_EQUAL = 1 - 1e-9
 
 
 def one_weight(weights: FloatArray, slot: IntArray, n_slots: int) -> tuple[FloatArray, BoolArray]:

@@ -151,9 +151,8 @@ class Speech:
         )
         if not cluster:
             return f"{each}, taken as independent"
-        least = (
-            "at least " if BETWEEN in cluster else ""
-        )  # of each clustering that is crossed there are as many or more
+        # Of each clustering that is crossed there are as many or more.
+        least = "at least " if BETWEEN in cluster else ""
         return f"{each} in {least}{count(n_clusters)} {self.clusters(cluster)}"
 
     def paired_on(self, n_pairs: float, n_clusters: float, cluster: str) -> str:
