@@ -25,10 +25,10 @@ print(df[["model", "item", "doc_id", "template_id", "conversation_id", "score"]]
 naive = df.evalci.proportion_ci(by="model").set_index("model")
 honest = df.evalci.cluster_ci("doc_id", by="model").set_index("model")
 table = pd.DataFrame({"estimate": honest["estimate"]})
-table["naive_low"], table["naive_high"] = naive["ci_low"], naive["ci_high"]
-table["honest_low"], table["honest_high"] = honest["ci_low"], honest["ci_high"]
-table["n"], table["n_clusters"], table["n_eff"] = honest["n"], honest["n_clusters"], honest["n_eff"]
-print("\nA frame, clustered by doc_id", table, sep="\n")
+table["naive_lo"], table["naive_hi"] = naive["ci_low"], naive["ci_high"]
+table["honest_lo"], table["honest_hi"] = honest["ci_low"], honest["ci_high"]
+table["n"], table["n_clusters"] = honest["n"], honest["n_clusters"]
+print("\nA frame, clustered by doc_id", table.reset_index().to_string(index=False), sep="\n")
 
 # %%
 # A cube. The same numbers, over the dims that are left. ``dim`` names what is reduced; with a
@@ -45,7 +45,9 @@ print(answer[["estimate", "ci_low", "ci_high", "n", "n_clusters"]].to_dataframe(
 
 atlas = df[df["model"] == "atlas"].drop(columns="model")
 columns = ["cluster", "icc", "icc_low", "icc_high", "width_ratio", "n_eff", "n", "n_clusters"]
-print("\nWhat clusters them?", atlas.evalci.design_effect()[columns], sep="\n")
+print(
+    "\nWhat clusters them?", atlas.evalci.design_effect()[columns].to_string(index=False), sep="\n"
+)
 
 # %%
 # Is one better than another? All pairs, on the same questions; p-values are corrected for their
@@ -54,9 +56,10 @@ print("\nWhat clusters them?", atlas.evalci.design_effect()[columns], sep="\n")
 pairs = df.evalci.compare("model", item="item", cluster="doc_id", rng=2026)
 columns = ["model_a", "model_b", "difference", "ci_low", "ci_high", "pvalue_adj", "n_pairs"]
 columns += ["n_clusters", "cluster"]
-print("\nIs one better?", pairs[columns], sep="\n")
+shown = pairs[columns].rename(columns={"pvalue_adj": "p_adj"})
+print("\nIs one better?", shown.to_string(index=False), sep="\n")
 for row in pairs.itertuples():
-    found = "differ" if row.pvalue_adj < 0.05 else "cannot be told apart by these questions"
+    found = "differ" if row.pvalue_adj < 0.05 else "cannot be told apart"
     print(f"\n{row.model_a} and {row.model_b} {found}", end="")
     print(f" (p = {row.pvalue_adj:.3f}, {row.n_clusters} documents)", end="")
 print()
