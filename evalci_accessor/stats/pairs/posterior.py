@@ -13,6 +13,7 @@ size matter, so the cost does not grow with their number.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -30,6 +31,7 @@ _N_SEARCH = 48  # nodes of the passes that only have to find where the posterior
 _DROP = 40.0  # log units below the peak at which it counts as zero
 _CELLS = 2**20  # pairs x nodes x sizes worked on at a time
 _FLAT = 1e-12  # share of the squares below which a sum of squares is rounding
+_legendre = functools.cache(np.polynomial.legendre.leggauss)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -241,7 +243,7 @@ def _nodes(like: Evidence, n_nodes: int) -> tuple[FloatArray, FloatArray]:
         low, high = np.maximum(low + (first - 1) * step, 0.0), np.minimum(low + (last + 2) * step, HALF_PI)
         if not narrow.any():
             break
-    x, w = np.polynomial.legendre.leggauss(n_nodes)
+    x, w = _legendre(n_nodes)
     phi = low[:, None] + (x + 1) / 2 * (high - low)[:, None]
     span = np.broadcast_to(w / 2, phi.shape) * (high - low)[:, None]
     for _ in range(3):

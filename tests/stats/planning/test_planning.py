@@ -14,7 +14,7 @@ from scipy.stats import binom, multinomial, nct, norm, t
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, ScoreRangeError
 from evalci_accessor.stats.pairs.laws import tango_z
-from evalci_accessor.stats.planning.design import Pattern, smallest
+from evalci_accessor.stats.planning.shared import Pattern, smallest
 
 DOMINATED = [231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1]
 PAIR = {"icc": 0.1, "n_clusters": 40, "items_per_cluster": 5, "disagreement": 0.2}
