@@ -152,7 +152,7 @@ class PairTotals:
         return cls(n=n, size=sizes, binary=True, bounded=True, span=ones, scale=ones, **sums)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class MatchedScores:
     """Scores of M systems on the same n items.
 
@@ -245,19 +245,7 @@ class MatchedScores:
             cluster, codes = np.unique(clusters, return_inverse=True)
             size = np.bincount(codes, weights=weights, minlength=len(cluster)).astype(np.float64)
             sums = _sum_by(moved, codes, len(cluster))
-        return cls(
-            scores=values,
-            mean=mean,
-            codes=codes,
-            cluster=cluster,
-            size=size,
-            sums=sums,
-            binary=binary,
-            bounded=bounded,
-            low=low,
-            high=high,
-            weights=weights,
-        )
+        return cls(values, mean, codes, cluster, size, sums, binary, bounded, low, high, weights)
 
     def gram(self) -> FloatArray:
         """Number of items that both of two systems passed, for all pairs at once, shape (M, M) (0/1 scores)."""
