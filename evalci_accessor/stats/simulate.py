@@ -351,9 +351,9 @@ def _sizes(sizes: object, names: tuple[str, ...]) -> IntArray:
             f"`sizes` must be a list with the number of scores of each cluster; got shape {m.shape}. Forty clusters of five are "
             "sizes=[5] * 40; of a frame, df.groupby('doc_id').size()."
         )
-    bad, left_out = (m < 1) | (m > _LARGEST) | (m != np.round(m)), " Leave empty clusters out."
-    text = "`sizes` must be whole numbers from 1 to 2**40"
-    validate.refuse(bad, m[bad], text, kind=ClusterError, hint=left_out)
+    bad = m[(m < 1) | (m > _LARGEST) | (m != np.round(m))]
+    text, left_out = "`sizes` must be whole numbers from 1 to 2**40", " Leave empty clusters out."
+    validate.refuse(bad, m.size, text, kind=ClusterError, hint=left_out)
     if m.size == 1 and not all(name.startswith(_NAIVE) for name in names):
         raise ClusterError(
             "`sizes` holds a single cluster, from which no error between clusters can be told. Name two clusters or more, or "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
@@ -47,17 +47,17 @@ def together(**arrays: FloatArray) -> list[FloatArray]:
 
 
 def refuse(
-    bad: BoolArray,
-    shown: Iterable[object],
+    bad: Sequence[object] | FloatArray,
+    of: int,
     text: str,
     verb: str = "are not",
     kind: type[EvalCIError] = EvalCIError,
     hint: str = "",
 ) -> None:
-    """An error that says how many are ``bad`` and shows some of them, if any are."""
-    if bad.any():
-        words = examples(shown, words=lambda one: one if isinstance(one, str) else f"{one:g}")
-        raise kind(f"{text}; {np.count_nonzero(bad)} of {bad.size} {verb}: {words}.{hint}")
+    """An error that says how many of all are ``bad`` and shows some of them, if there are any."""
+    if len(bad):
+        shown = examples(bad, words=lambda one: one if isinstance(one, str) else f"{one:g}")
+        raise kind(f"{text}; {len(bad)} of {of} {verb}: {shown}.{hint}")
 
 
 def scaled(weights: FloatArray) -> FloatArray:

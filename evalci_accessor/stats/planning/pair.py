@@ -177,16 +177,20 @@ class PairDesign(shared.Checked):
             errors = parts.std_error(size, count), parts.design_effect(size, count)
             return (*asked, self.power(at, clusters), self.limit(at, clusters), *errors)
 
-        found = shared.each(shape, points, one, "power", 8)
+        names = (
+            "difference",
+            "margin",
+            "n_clusters",
+            "n_items",
+            "power",
+            "power_limit",
+            "std_error",
+            "design_effect",
+        )
+        found = shared.each(shape, points, one, "power", names)
+        found |= {name: found[name].astype(np.int64) for name in ("n_clusters", "n_items")}
         return PowerPlan(
-            difference=found[0],
-            margin=found[1],
-            n_clusters=found[2].astype(np.int64),
-            n_items=found[3].astype(np.int64),
-            power=found[4],
-            power_limit=found[5],
-            std_error=found[6],
-            design_effect=found[7],
+            **found,
             n_samples=self.n_samples,
             claim=self.claim,
             method=self.method,
@@ -276,14 +280,9 @@ def check_spread(design: PairDesign, points: Sequence[Point]) -> None:
     """Refuse differences that cannot be, with what could."""
     if "disagreement" in design.columns:
         rows = [(at["difference"], at["disagreement"]) for at in points]
-        bad = np.array([abs(d) > share or share - d**2 <= 0 for d, share in rows], dtype=bool)
-        shown = (
-            f"difference {d:g} at disagreement {share:g}"
-            for (d, share), is_so in zip(rows, bad, strict=True)
-            if is_so
-        )
+        bad = [(d, share) for d, share in rows if abs(d) > share or share - d**2 <= 0]
         text = "`difference` cannot be larger than `disagreement`, nor both 1: the systems differ only where they disagree"
-        refuse(bad, shown, text, "are")
+        refuse([f"difference {d:g} at disagreement {share:g}" for d, share in bad], len(rows), text, "are")
     for at in points if "rate" in design.columns else []:
         rate, other, correlation = at["rate"], at["rate"] + at["difference"], at["correlation"]
         if not (0 < rate < 1 and 0 < other < 1):
@@ -548,8 +547,8 @@ def mde(
         end = abs(design.feasible(at)[0 if side < 0 else 1])
         return side * _root(excess, width, end, error), width
 
-    columns = shared.each(shape, points, one, "differences", 2)
-    answers = zip(points, *(column.flat for column in columns), strict=True)
+    found = shared.each(shape, points, one, "differences", ("difference", "margin"))
+    answers = zip(points, found["difference"].flat, found["margin"].flat, strict=True)
     return design.plan(shape, [at | {"difference": d, "margin": m} for at, d, m in answers])
 
 

@@ -358,19 +358,16 @@ def half_width(
         parts, (size, count) = design.parts(at), design.pattern.counts(clusters)
         widths = (*design.half_width(at, clusters), design.limit(at, clusters))
         errors = parts.std_error(size, count), parts.design_effect(size, count)
-        return (*widths, *errors, clusters, (size * count).sum())
+        return *widths, *errors, clusters, (size * count).sum()
 
-    found = shared.each(shape, points, one, "half-widths", 8)
-    return WidthPlan(
-        half_width=found[0],
-        half_width_low=found[1],
-        half_width_high=found[2],
-        half_width_limit=found[3],
-        std_error=found[4],
-        design_effect=found[5],
-        n_clusters=found[6].astype(np.int64),
-        n_items=found[7].astype(np.int64),
-        n_samples=design.n_samples,
-        method=design.method,
-        confidence_level=design.level,
+    names = (
+        "half_width",
+        "half_width_low",
+        "half_width_high",
+        "half_width_limit",
+        "std_error",
+        "design_effect",
     )
+    found = shared.each(shape, points, one, "half-widths", (*names, "n_clusters", "n_items"))
+    found |= {name: found[name].astype(np.int64) for name in ("n_clusters", "n_items")}
+    return WidthPlan(**found, n_samples=design.n_samples, method=design.method, confidence_level=design.level)

@@ -240,15 +240,14 @@ def required_clusters(
         size, count = pattern.counts(n)
         return n, (size * count).sum(), at["goal"], reached, design.limit(at, n)
 
-    n, items, goal, reached, limit = shared.each(shape, questions, one, "clusters", 5)
+    found = shared.each(
+        shape, questions, one, "clusters", ("n_clusters", "n_items", "goal", "reached", "limit")
+    )
+    n, items = found["n_clusters"], found["n_items"]
+    found |= {"n_clusters": n.astype(np.int64), "items_per_cluster": items / n}
     return RequiredPlan(
-        n_clusters=n.astype(np.int64),
-        items_per_cluster=items / n,
-        n_items=items,
+        **found,
         n_scores=items * design.n_samples,
-        goal=goal,
-        reached=reached,
-        limit=limit,
         measure=measure,
         n_samples=design.n_samples,
         method=design.method,

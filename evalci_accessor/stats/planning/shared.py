@@ -48,7 +48,7 @@ class Pattern:
                 "several numbers takes a call for each."
             )
         text, left_out = "`items_per_cluster` must be at least 1", " Leave empty clusters out."
-        refuse(sizes < 1, sizes[sizes < 1], text, "are less", ClusterError, left_out)
+        refuse(sizes[sizes < 1], sizes.size, text, "are less", ClusterError, left_out)
         if sizes[-1] > _LARGEST:
             raise ClusterError(
                 f"`items_per_cluster` must be at most {_LARGEST:,.0f}, beyond which no design changes; got {sizes[-1]:g}. "
@@ -131,10 +131,9 @@ class Design:
             return {"icc": of_clusters, "item_icc": of_clusters}
         both = {"icc": of_clusters, "item_icc": within(self.item_icc, "item_icc", 0, 1)}
         _, points = spread_out(both)
-        rows = [(at["item_icc"], at["icc"]) for at in points]
-        low = np.array([item < cluster for item, cluster in rows], dtype=bool)
+        low = [f"{at['item_icc']:g} < {at['icc']:g}" for at in points if at["item_icc"] < at["icc"]]
         text = "`item_icc` must be at least `icc`, since two samples of an item share its cluster too"
-        refuse(low, (f"{item:g} < {cluster:g}" for item, cluster in rows if item < cluster), text, "are less")
+        refuse(low, len(points), text, "are less")
         return both
 
 
@@ -164,29 +163,28 @@ class Checked:
 def within(values: object, name: str, low: float, high: float) -> FloatArray:
     """An array of numbers from ``low`` to ``high``."""
     array = as_float(values, name)
-    bad = (array < low) | (array > high)
-    hint = ""
-    if name == "icc" and (array < 0).any():
+    bad, hint = array[(array < low) | (array > high)], ""
+    if name == "icc" and (bad < 0).any():
         hint = " A negative estimate says that clustering was not seen: plan with 0, or with the upper limit of its interval."
-    elif high == 1 and ((array > 1) & (array <= 100)).any():
-        hint = f" Did you mean {float(array[array > 1].flat[0]) / 100:g}?"
-    refuse(bad, array[bad], f"`{name}` must lie between {low:g} and {high:g}", "do not", hint=hint)
+    elif high == 1 and ((bad > 1) & (bad <= 100)).any():
+        hint = f" Did you mean {float(bad[bad > 1][0]) / 100:g}?"
+    refuse(bad, array.size, f"`{name}` must lie between {low:g} and {high:g}", "do not", hint=hint)
     return array
 
 
 def positive(values: object, name: str, what: str) -> FloatArray:
     """An array of numbers above 0."""
     array = as_float(values, name)
-    refuse(array <= 0, array[array <= 0], f"`{name}` must be above 0, {what}")
+    refuse(array[array <= 0], array.size, f"`{name}` must be above 0, {what}")
     return array
 
 
 def whole_clusters(values: object) -> FloatArray:
     """Whole numbers of clusters, two or more."""
     array = as_float(values, "n_clusters")
-    bad = (array < 2) | (array != np.round(array)) | (array > MOST_CLUSTERS)
+    bad = array[(array < 2) | (array != np.round(array)) | (array > MOST_CLUSTERS)]
     text = f"`n_clusters` must be whole numbers from 2 to {MOST_CLUSTERS:,}, since from a single cluster no error between "
-    refuse(bad, array[bad], text + "clusters can be told", kind=ClusterError)
+    refuse(bad, array.size, text + "clusters can be told", kind=ClusterError)
     return array
 
 
@@ -204,14 +202,19 @@ def spread_out(columns: Columns) -> tuple[tuple[int, ...], list[Point]]:
 
 
 def each(
-    shape: tuple[int, ...], items: Sequence[T], one: Callable[[T], tuple[float, ...]], label: str, width: int
-) -> list[FloatArray]:
-    """The ``width`` answers of every point or question, an array each."""
+    shape: tuple[int, ...],
+    items: Sequence[T],
+    one: Callable[[T], Sequence[float]],
+    label: str,
+    names: Sequence[str],
+) -> dict[str, Any]:
+    """The answers of every point or question by name, an array each."""
     rows = []
     for item in progress.progress(items, label=label, unit="design"):
         with progress.within():
             rows.append(one(item))
-    return [column.reshape(shape) for column in np.array(rows, dtype=np.float64).reshape(-1, width).T]
+    columns = np.array(rows, dtype=np.float64).reshape(-1, len(names)).T
+    return {name: column.reshape(shape) for name, column in zip(names, columns, strict=True)}
 
 
 def smallest(
@@ -489,16 +492,9 @@ def _critical(sums: Sums, x: FloatArray, outside: float) -> FloatArray:
     first, second = sums.residuals(x)
     n, shape = sums.n, sums.first.shape
     effective = n**2 / (sums.size**2 * sums.count).sum()
-    evidence = Evidence(
-        size=np.broadcast_to(sums.size, shape),
-        count=np.broadcast_to(sums.count, shape),
-        first=first,
-        second=second,
-        within=sums.within,
-        n=np.full(len(x), n),
-        growth=np.full(len(x), n / effective - 1),
-        independent=False,
-    )
+    sizes, counts = np.broadcast_to(sums.size, shape), np.broadcast_to(sums.count, shape)
+    items, growth = np.full(len(x), n), np.full(len(x), n / effective - 1)
+    evidence = Evidence(sizes, counts, first, second, sums.within, items, growth, independent=False)
     posterior = pair_posteriors([evidence])[0]
     return averaged_critical(posterior.share, posterior.weight, df, outside)
 
