@@ -9,18 +9,11 @@ import numpy as np
 
 from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreRangeError, examples
 from evalci_accessor.options import Alternative, Claim, PlanMethod
+from evalci_accessor.stats import validate
 from evalci_accessor.stats.pairs.difference import check_tail, resolve_claim
 from evalci_accessor.stats.planning import shared
 from evalci_accessor.stats.planning.shared import Columns, Goal, Parts, Point, Sums
-from evalci_accessor.stats.validate import (
-    FloatArray,
-    IntArray,
-    as_float,
-    check_level,
-    check_option,
-    refuse,
-    whole,
-)
+from evalci_accessor.stats.validate import FloatArray, IntArray, as_float, check_level, check_option
 
 _NEAR = 1e-9
 _ROUNDING = 1e-12
@@ -69,7 +62,7 @@ class PowerPlan:
     confidence_level: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class PairDesign(shared.Checked):
     """A checked question about pairs but for the difference, the margin and the number of clusters."""
 
@@ -87,7 +80,7 @@ class PairDesign(shared.Checked):
         alternative: Alternative,
     ) -> tuple[PairDesign, float]:
         """The design and the margin after the checks."""
-        samples = whole(asked.n_samples, "n_samples", 1)
+        samples = validate.whole(asked.n_samples, "n_samples", 1)
         check_tail(asked.confidence_level, alternative)
         varying = _spread(**spread)
         bounded = "std_dev" not in varying
@@ -100,16 +93,9 @@ class PairDesign(shared.Checked):
         pattern = shared.Pattern.of(asked.items_per_cluster)
         columns = asked.correlations(samples) | varying
         single = bool((pattern.sizes == 1).all())
-        return cls(
-            pattern=pattern,
-            columns=columns,
-            n_samples=samples,
-            method=resolve_plan_method(asked.method, binary=bounded and samples == 1, single=single),
-            bounded=bounded,
-            claim=claimed,
-            alternative=alternative,
-            level=check_level(asked.confidence_level),
-        ), width
+        ran = resolve_plan_method(asked.method, binary=bounded and samples == 1, single=single)
+        level = check_level(asked.confidence_level)
+        return cls(pattern, columns, samples, ran, level, bounded, claimed, alternative), width
 
     def variance(self, at: Point) -> float:
         """Variance of the difference of single scores of an item, which must be above 0."""
@@ -170,27 +156,15 @@ class PairDesign(shared.Checked):
         def one(at: Point) -> tuple[float, ...]:
             clusters = int(at["n_clusters"])
             size, count = self.pattern.counts(clusters)
-            asked = at["difference"], at["margin"], clusters, (size * count).sum()
+            asked, n_items = (at["difference"], at["margin"]), (size * count).sum()
             if not np.isfinite(asked).all():
-                return (*asked, np.nan, np.nan, np.nan, np.nan)
+                return np.nan, *asked, np.nan, np.nan, np.nan, clusters, n_items
             parts = self.parts(at)
             errors = parts.std_error(size, count), parts.design_effect(size, count)
-            return (*asked, self.power(at, clusters), self.limit(at, clusters), *errors)
+            return self.power(at, clusters), *asked, *errors, self.limit(at, clusters), clusters, n_items
 
-        names = (
-            "difference",
-            "margin",
-            "n_clusters",
-            "n_items",
-            "power",
-            "power_limit",
-            "std_error",
-            "design_effect",
-        )
-        found = shared.each(shape, points, one, "power", names)
-        found |= {name: found[name].astype(np.int64) for name in ("n_clusters", "n_items")}
         return PowerPlan(
-            **found,
+            **shared.arrays(PowerPlan, shape, shared.each(points, one, "power")),
             n_samples=self.n_samples,
             claim=self.claim,
             method=self.method,
@@ -219,12 +193,9 @@ def resolve_plan_method(method: PlanMethod, *, binary: bool, single: bool) -> st
 
 def _spread(disagreement: object, rate: object, correlation: object, std_dev: object) -> Columns:
     """How much the differences of the items vary, given in exactly one way."""
-    said = {
-        "disagreement": disagreement is not None,
-        "rate/correlation": rate is not None or correlation is not None,
-        "std_dev": std_dev is not None,
-    }
-    given = [name for name, is_so in said.items() if is_so]
+    either = correlation if rate is None else rate
+    ways = {"disagreement": disagreement, "rate/correlation": either, "std_dev": std_dev}
+    given = [name for name, value in ways.items() if value is not None]
     if len(given) != 1:
         raise MethodError(
             f"How much the two systems differ item by item must be said in exactly one way; got {' and '.join(given) or 'none'}. "
@@ -282,7 +253,9 @@ def check_spread(design: PairDesign, points: Sequence[Point]) -> None:
         rows = [(at["difference"], at["disagreement"]) for at in points]
         bad = [(d, share) for d, share in rows if abs(d) > share or share - d**2 <= 0]
         text = "`difference` cannot be larger than `disagreement`, nor both 1: the systems differ only where they disagree"
-        refuse([f"difference {d:g} at disagreement {share:g}" for d, share in bad], len(rows), text, "are")
+        validate.refuse(
+            [f"difference {d:g} at disagreement {share:g}" for d, share in bad], len(rows), text, "are"
+        )
     for at in points if "rate" in design.columns else []:
         rate, other, correlation = at["rate"], at["rate"] + at["difference"], at["correlation"]
         if not (0 < rate < 1 and 0 < other < 1):
@@ -533,23 +506,23 @@ def mde(
     check_spread(design, points)
     side = -1.0 if alternative == "less" else 1.0
 
-    def one(at: Point) -> tuple[float, ...]:
+    def one(at: Point) -> Point:
         clusters, d = int(at["n_clusters"]), at["difference"]
         error = design.parts(at).std_error(*design.pattern.counts(clusters))
 
+        def asked(x: float) -> Point:
+            return at | ({"margin": x} if seeks_margin else {"difference": side * x, "margin": width})
+
         def excess(x: float) -> float:
-            sought = {"margin": x} if seeks_margin else {"difference": side * x, "margin": width}
-            return design.power(at | sought, clusters) - goal
+            return design.power(asked(x), clusters) - goal
 
         if seeks_margin:
-            low = abs(d) if claim == "equivalence" else max(0.0, -d)
-            return d, _root(excess, low, 1.0 if design.bounded else np.inf, error)
-        end = abs(design.feasible(at)[0 if side < 0 else 1])
-        return side * _root(excess, width, end, error), width
+            low, end = abs(d) if claim == "equivalence" else max(0.0, -d), 1.0 if design.bounded else np.inf
+        else:
+            low, end = width, abs(design.feasible(at)[0 if side < 0 else 1])
+        return asked(_root(excess, low, end, error))
 
-    found = shared.each(shape, points, one, "differences", ("difference", "margin"))
-    answers = zip(points, found["difference"].flat, found["margin"].flat, strict=True)
-    return design.plan(shape, [at | {"difference": d, "margin": m} for at, d, m in answers])
+    return design.plan(shape, shared.each(points, one, "differences"))
 
 
 def _root(excess: Callable[[float], float], low: float, end: float, error: float) -> float:

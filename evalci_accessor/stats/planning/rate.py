@@ -190,7 +190,7 @@ def open_half_width(parts: Parts, size: FloatArray, count: FloatArray, level: fl
     return float(half.mean()), float(low), float(high)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class RateDesign(shared.Checked):
     """A checked question about one rate but for the number of clusters."""
 
@@ -225,15 +225,9 @@ class RateDesign(shared.Checked):
                 raise MethodError(
                     f"method={method!r}: with std_dev= the plan is for method='cr2', the default for graded scores."
                 )
-        return cls(
-            pattern=shared.Pattern.of(asked.items_per_cluster),
-            columns=columns,
-            n_samples=samples,
-            method=ran,
-            level=check_level(asked.confidence_level),
-            n_sims=whole(n_sims, "n_sims", 10),
-            seeds=tuple(seed_sequence(rng).spawn(2)),
-        )
+        pattern, level = shared.Pattern.of(asked.items_per_cluster), check_level(asked.confidence_level)
+        sims, seeds = whole(n_sims, "n_sims", 10), tuple(seed_sequence(rng).spawn(2))
+        return cls(pattern, columns, samples, ran, level, sims, seeds)
 
     def parts(self, at: Point) -> Parts:
         """Parts of the variance of an item's value."""
@@ -360,14 +354,9 @@ def half_width(
         errors = parts.std_error(size, count), parts.design_effect(size, count)
         return *widths, *errors, clusters, (size * count).sum()
 
-    names = (
-        "half_width",
-        "half_width_low",
-        "half_width_high",
-        "half_width_limit",
-        "std_error",
-        "design_effect",
+    return WidthPlan(
+        **shared.arrays(WidthPlan, shape, shared.each(points, one, "half-widths")),
+        n_samples=design.n_samples,
+        method=design.method,
+        confidence_level=design.level,
     )
-    found = shared.each(shape, points, one, "half-widths", (*names, "n_clusters", "n_items"))
-    found |= {name: found[name].astype(np.int64) for name in ("n_clusters", "n_items")}
-    return WidthPlan(**found, n_samples=design.n_samples, method=design.method, confidence_level=design.level)

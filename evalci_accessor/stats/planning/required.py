@@ -15,8 +15,6 @@ from evalci_accessor.stats.planning.rate import RateDesign
 from evalci_accessor.stats.planning.shared import Parts, Point
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
-_FAR = 64.0  # times the number at hand that a guess may go
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RequiredPlan:
@@ -225,12 +223,7 @@ def required_clusters(
     def one(question: _RateQuestion | _PairQuestion) -> tuple[float, ...]:
         at, pattern = question.at, design.pattern
         start = 1000 * design.parts(at).std_error(*pattern.counts(1000)) ** 2 / question.wanted()
-        found = shared.smallest(
-            question.value,
-            question.reached,
-            lambda n, value: n * float(np.clip(question.times(value), 1 / _FAR, _FAR)),
-            start,
-        )
+        found = shared.smallest(question.value, question.reached, question.times, start)
         if found is None:
             raise MethodError(
                 f"{shared.MOST_CLUSTERS:,} clusters do not reach {measure} {at['goal']:g}. Ask for less, or for a larger "
@@ -238,16 +231,11 @@ def required_clusters(
             )
         n, reached = found
         size, count = pattern.counts(n)
-        return n, (size * count).sum(), at["goal"], reached, design.limit(at, n)
+        items = (size * count).sum()
+        return n, items / n, items, items * design.n_samples, at["goal"], reached, design.limit(at, n)
 
-    found = shared.each(
-        shape, questions, one, "clusters", ("n_clusters", "n_items", "goal", "reached", "limit")
-    )
-    n, items = found["n_clusters"], found["n_items"]
-    found |= {"n_clusters": n.astype(np.int64), "items_per_cluster": items / n}
     return RequiredPlan(
-        **found,
-        n_scores=items * design.n_samples,
+        **shared.arrays(RequiredPlan, shape, shared.each(questions, one, "clusters")),
         measure=measure,
         n_samples=design.n_samples,
         method=design.method,

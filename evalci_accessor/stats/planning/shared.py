@@ -19,9 +19,11 @@ from evalci_accessor.stats.validate import FloatArray, as_float, refuse
 Columns: TypeAlias = "dict[str, FloatArray]"  # what may be an array, by name
 Point: TypeAlias = "dict[str, float]"  # one entry of each of these
 T = TypeVar("T")
+Found = TypeVar("Found")
 MOST_CLUSTERS = 1_000_000
 _LARGEST = 1e9  # items in a cluster: more do nothing, and sums of them must stay whole numbers
 _MOST_ITEMS = 1e7
+_FAR = 64.0  # times the number at hand that a guess may go
 _UNBOUNDED = 1e-3  # what is left of the items' variance where there are so many that it no longer counts
 
 
@@ -137,7 +139,7 @@ class Design:
         return both
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Checked:
     """What a checked question about a rate shares with one about a pair; the number of clusters is left open.
 
@@ -201,32 +203,34 @@ def spread_out(columns: Columns) -> tuple[tuple[int, ...], list[Point]]:
     return shape, [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def each(
-    shape: tuple[int, ...],
-    items: Sequence[T],
-    one: Callable[[T], Sequence[float]],
-    label: str,
-    names: Sequence[str],
-) -> dict[str, Any]:
-    """The answers of every point or question by name, an array each."""
-    rows = []
+def each(items: Sequence[T], one: Callable[[T], Found], label: str) -> list[Found]:
+    """The answers of every point or question."""
+    found = []
     for item in progress.progress(items, label=label, unit="design"):
         with progress.within():
-            rows.append(one(item))
-    columns = np.array(rows, dtype=np.float64).reshape(-1, len(names)).T
-    return {name: column.reshape(shape) for name, column in zip(names, columns, strict=True)}
+            found.append(one(item))
+    return found
+
+
+def arrays(plan: type, shape: tuple[int, ...], rows: list[tuple[float, ...]]) -> dict[str, Any]:
+    """The arrays of a plan by name, from what it says of every point in the order of its fields."""
+    fields = [field for field in dataclasses.fields(plan) if field.type in ("FloatArray", "IntArray")]
+    columns = np.array(rows, dtype=np.float64).reshape(-1, len(fields)).T
+    found = {field.name: column.reshape(shape) for field, column in zip(fields, columns, strict=True)}
+    whole = [field.name for field in fields if field.type == "IntArray"]
+    return found | {name: found[name].astype(np.int64) for name in whole}
 
 
 def smallest(
     value: Callable[[int], float],
     reached: Callable[[float], bool],
-    better: Callable[[int, float], float],
+    times: Callable[[float], float],
     start: float,
     most: int = MOST_CLUSTERS,
 ) -> tuple[int, float] | None:
     """The number of clusters at which ``reached(value)`` turns true: it holds there and not one below. None if nowhere.
 
-    ``better`` of a number and its value is a guess at the number that it takes.
+    ``times`` of a value is a guess at how many times the number it takes.
     """
     least, known = 2, dict[int, float]()
 
@@ -241,7 +245,7 @@ def smallest(
     at = clipped(start)
     for _ in range(3):
         at_goal(at)
-        guess = clipped(better(at, known[at]))
+        guess = clipped(at * float(np.clip(times(known[at]), 1 / _FAR, _FAR)))
         near = abs(guess - at) <= max(1, 0.01 * at)
         at = guess
         if near:

@@ -599,9 +599,9 @@ def test_a_pattern_comes_back():
 
 @given(st.integers(3, 5000), st.floats(2, 1e4), st.floats(0.3, 3))
 def test_search_finds_the_turn_from_anywhere(turn, start, skew):
-    found = smallest(float, lambda value: value >= turn, lambda n, _: n * skew, start, 10_000)
+    found = smallest(float, lambda value: value >= turn, lambda _: skew, start, 10_000)
     assert found == (turn, float(turn))
-    assert smallest(float, lambda value: value >= turn, lambda n, _: n * skew, start, turn - 1) is None
+    assert smallest(float, lambda value: value >= turn, lambda _: skew, start, turn - 1) is None
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
