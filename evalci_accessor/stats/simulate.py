@@ -196,19 +196,11 @@ def coverage(
     naive_wilson 0.80 0.15
     """
     names = _names(methods, df)
-    design = _Design(
-        sizes=_sizes(sizes, names),
-        icc=_share(icc, "icc"),
-        rate=_share(rate, "rate"),
-        shape=shape,
-        names=names,
-        df=df,
-        alternative=alternative,
-        level=validate.check_level(confidence_level),
-        n_resamples=validate.check_resamples(n_resamples),
-    )
+    m, true_icc, true_rate = _sizes(sizes, names), _share(icc, "icc"), _share(rate, "rate")
+    level, resamples = validate.check_level(confidence_level), validate.check_resamples(n_resamples)
     check_option(shape, ClusterShape, "shape")
     validate.tail(confidence_level, alternative)
+    design = _Design(m, true_icc, true_rate, shape, names, df, alternative, level, resamples)
     asked = validate.whole(n_sims, "n_sims", 1, " (the default is 1000)")
     seeds = seed_sequence(rng).spawn(-(-asked // design.block))
     done: list[FloatArray] = []
@@ -230,7 +222,7 @@ def coverage(
     return design.result(found, asked)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Design:
     sizes: IntArray
     icc: float

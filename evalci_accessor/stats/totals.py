@@ -208,10 +208,6 @@ class ClusterTotals:
         counts = np.concatenate([part.n_clusters for part in parts]) if parts else np.zeros(0, dtype=np.int64)
         names = ("cluster", "n", "m", "s", "ss", "q")
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        return cls(
-            shape=shape,
-            offsets=np.concatenate([[0], np.cumsum(counts)]),
-            bounded=all(part.bounded for part in parts),
-            weighted=any(part.weighted for part in parts),
-            **joined,
-        )
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        bounded, weighted = all(part.bounded for part in parts), any(part.weighted for part in parts)
+        return cls(shape, offsets, **joined, bounded=bounded, weighted=weighted)

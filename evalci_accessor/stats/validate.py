@@ -16,12 +16,14 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
-def as_numbers(values: object, name: str, kind: type[EvalCIError] = EvalCIError) -> FloatArray:
-    """Float64 array, or an error that says what ``name`` is."""
+def as_numbers(
+    values: object, name: str, what: str = "numbers", kind: type[EvalCIError] = EvalCIError
+) -> FloatArray:
+    """Float64 array, or an error that says what ``name`` must be."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise kind(f"{name} must be numbers; got {type(values).__name__}: {error}.") from error
+        raise kind(f"{name} must be {what}; got {type(values).__name__}: {error}.") from error
 
 
 def as_float(values: object, name: str) -> FloatArray:

@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evalci_accessor.exceptions import EvalCIError, MethodError
+from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Correction
 from evalci_accessor.stats import special
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, as_numbers, check_option
 
 _BLOCK = 256  # draws that share a child seed: part of the result
 _CHUNK = 1024  # clusters drawn, or contrasts compared, at a time: so that the work stays in cache
@@ -183,7 +183,7 @@ def _variances(influence: FloatArray, a: IntArray, b: IntArray) -> tuple[FloatAr
         product = np.pad(influence.T @ influence, (0, 1))
         return total - 2 * product[a, b], total
     variance = np.empty(len(a))
-    for part in _chunks(len(a), max(2**20 // max(len(influence), 1), 1)):
+    for part in chunks(len(a), max(2**20 // max(len(influence), 1), 1)):
         left, right = (np.where(i[part] >= 0, influence[:, i[part]], 0.0) for i in (a, b))
         variance[part] = ((left - right) ** 2).sum(axis=0)
     return variance, total
@@ -194,11 +194,8 @@ def _largest(
 ) -> np.ndarray:
     """The largest |t| of each draw, float32."""
     factors, n_clusters = _factors(blocks, [len(c.a) > 0 for c in contrasts])
-    parts = list(_chunks(n_draws, _BLOCK))
-    children = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(len(parts))
     largest = np.zeros(n_draws, dtype=np.float32)
-    for part, child in zip(parts, children, strict=True):
-        generator = np.random.Generator(np.random.SFC64(child))
+    for part, generator in seeded_chunks(n_draws, _BLOCK, seed):
         for z, factor in zip(_draw(factors, n_clusters, generator), factors, strict=True):
             for index, columns in factor.columns:
                 _raise_to_largest(largest[part], z[columns], contrasts[index])
@@ -209,7 +206,7 @@ def _raise_to_largest(largest: np.ndarray, z: np.ndarray, contrasts: _Contrasts)
     """Raise each draw's largest |t| to those of the contrasts, in place."""
     size = len(largest)
     z = np.concatenate([z[:, :size], np.zeros((1, size), dtype=np.float32)])  # column -1 is 0
-    for part in _chunks(len(contrasts.a), _CHUNK // 4):
+    for part in chunks(len(contrasts.a), _CHUNK // 4):
         t = z[contrasts.a[part]]
         t -= z[contrasts.b[part]]
         np.abs(t, out=t)
@@ -220,7 +217,7 @@ def _raise_to_largest(largest: np.ndarray, z: np.ndarray, contrasts: _Contrasts)
 def _draw(factors: list[_Factor], n_clusters: int, generator: np.random.Generator) -> list[np.ndarray]:
     """A block of draws of every factor's columns, shape (C, _BLOCK)."""
     out = [np.zeros((factor.influence.shape[1], _BLOCK), dtype=np.float32) for factor in factors]
-    for part in _chunks(n_clusters, _CHUNK):
+    for part in chunks(n_clusters, _CHUNK):
         xi = generator.standard_normal((part.stop - part.start, _BLOCK), dtype=np.float32)
         for z, factor in zip(out, factors, strict=True):
             rows, codes = factor.rows(part.start, part.stop)
@@ -286,7 +283,7 @@ def _condense(group: list[_Factor], n_clusters: int, width: int) -> _Factor:
     ends = zip(stops.tolist(), group, strict=True)
     runs = [slice(stop - factor.influence.shape[1], stop) for stop, factor in ends]
     covariance = np.zeros((width, width))
-    for part in _chunks(n_clusters, _CHUNK):
+    for part in chunks(n_clusters, _CHUNK):
         dense = np.zeros((part.stop - part.start, width))
         for run, factor in zip(runs, group, strict=True):
             rows, codes = factor.rows(part.start, part.stop)
@@ -300,8 +297,19 @@ def _condense(group: list[_Factor], n_clusters: int, width: int) -> _Factor:
     return _Factor(influence=root, order=np.arange(width), codes=np.arange(width), columns=columns)
 
 
-def _chunks(size: int, step: int) -> Iterator[slice]:
+def chunks(size: int, step: int) -> Iterator[slice]:
+    """So many entries at a time."""
     return (slice(start, min(start + step, size)) for start in range(0, size, step))
+
+
+def seeded_chunks(
+    size: int, step: int, seed: np.random.SeedSequence
+) -> Iterator[tuple[slice, np.random.Generator]]:
+    """The same, each with a generator of its own."""
+    parts = list(chunks(size, step))
+    children = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(len(parts))
+    generators = (np.random.Generator(np.random.SFC64(child)) for child in children)
+    return zip(parts, generators, strict=True)
 
 
 # All families are sorted together, so that the cost is a sort whatever their number. Running maxima are taken over ranks,
@@ -420,10 +428,7 @@ def _running_min_from_the_end(values: FloatArray, family: IntArray) -> FloatArra
 
 
 def _pvalues(values: object) -> FloatArray:
-    try:
-        p = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise EvalCIError(f"`pvalues` must be numbers; got {type(values).__name__}: {error}.") from error
+    p = as_numbers(values, "`pvalues`")
     wrong = p[(p < 0) | (p > 1)]
     if wrong.size:
         shown = ", ".join(f"{value:g}" for value in wrong[:5]) + (", ..." if wrong.size > 5 else "")

@@ -14,10 +14,13 @@ from evalci_accessor.stats.methods import MCNEMAR
 from evalci_accessor.stats.pairs.difference import Prepared, joint_law, pair_totals, prepare
 from evalci_accessor.stats.pairs.laws import sided
 from evalci_accessor.stats.pairs.matched import PairTotals
+from evalci_accessor.stats.pairs.multiplicity import chunks, seeded_chunks
 from evalci_accessor.stats.progress import progress
 from evalci_accessor.stats.rates.bootstrap import seed_sequence
 from evalci_accessor.stats.results import PairTestResult
 from evalci_accessor.stats.validate import BoolArray, FloatArray, as_float, check_option, check_resamples
+
+_EQUAL = "equal rates"
 
 
 def mcnemar(
@@ -159,21 +162,18 @@ def pair_test(
         raise ClusterError(
             "All items lie in a single cluster, from which no error between clusters can be told."
         )
-    null = "equal rates"
-    if method in ("exact", "midp"):
-        greater, less = binomial_tails(t.only_a, t.only_b, half=method == "midp")
-        statistic = t.only_a
-        pvalue = sided(greater, less, alternative)
-    elif method == "icc_averaged":
+    if method == "icc_averaged":
         return score_test([prepare(t, method)], alternative)
-    elif method == "sign_flip":
-        null = "exchangeable systems"
+    null = _EQUAL
+    if method == "sign_flip":
+        null, statistic = "exchangeable systems", t.mean
         pvalue = sign_flip(t, alternative, n_resamples, seed)
-        statistic = t.mean
+    elif method in ("exact", "midp"):
+        statistic, tails = t.only_a, binomial_tails(t.only_a, t.only_b, half=method == "midp")
+        pvalue = sided(*tails, alternative)
     else:
         root = _signed_root(t, method)
-        statistic = root**2
-        pvalue = sided(special.ndtr(-root), special.ndtr(root), alternative)
+        statistic, pvalue = root**2, sided(special.ndtr(-root), special.ndtr(root), alternative)
     pvalue = np.where(t.square == 0, 1.0, pvalue)
     return PairTestResult(
         statistic=statistic, pvalue=pvalue, null=null, method=method, alternative=alternative
@@ -185,13 +185,8 @@ def score_test(lots: Sequence[Prepared], alternative: Alternative) -> PairTestRe
     law = joint_law(lots)
     equal = np.concatenate([lot.totals.square == 0 for lot in lots])
     pvalue = np.where(equal, 1.0, sided(*law.tails(0.0), alternative))
-    return PairTestResult(
-        statistic=law.score(),
-        pvalue=pvalue,
-        null="equal rates",
-        method="icc_averaged",
-        alternative=alternative,
-    )
+    kind = {"null": _EQUAL, "method": "icc_averaged", "alternative": alternative}
+    return PairTestResult(statistic=law.score(), pvalue=pvalue, **kind)
 
 
 def binomial_tails(only_a: FloatArray, only_b: FloatArray, *, half: bool) -> tuple[FloatArray, FloatArray]:
@@ -282,16 +277,16 @@ def sign_flip(
     out = np.ones(len(t.d))
     for k in progress(range(len(t.d)), label="sign flips", unit="pair"):
         d, observed, whole = _whole(np.sort(np.abs(t.d[k][t.d[k] != 0])), float(t.total[k]))
-        reach = d.sum()
-        tie = 0.0 if whole else _TIE * reach
         if not len(d):
             continue
+        reach = d.sum()
+        flips = _Flips(d, observed, alternative, 0.0 if whole else _TIE * reach)
         if len(d) <= _ENUMERATED and (not whole or 2 ** len(d) < reach):
-            upper = _enumerated_tail(d, observed, alternative, tie)
+            upper = flips.enumerated()
         elif whole and (len(d) <= _ENUMERATED or len(d) * reach <= _WORK):
-            upper = _convolved_tail(d.astype(np.int64), int(observed), alternative)
+            upper = flips.convolved()
         else:
-            upper = _drawn_tail(d, observed, alternative, n_resamples, seed, tie)
+            upper = flips.drawn(n_resamples, seed)
         out[k] = min(upper, 1.0)
     return out
 
@@ -313,51 +308,49 @@ def _whole(d: FloatArray, observed: float) -> tuple[FloatArray, float, bool]:
     return units, float(np.round(observed / unit)), True
 
 
-def _enumerated_tail(d: np.ndarray, observed: float, alternative: Alternative, tie: float) -> float:
-    """Tail of the law of the sum of +-d, gone through one by one: few clusters whose differences are large."""
-    sums = np.zeros(1)
-    for step in d:
-        sums = np.concatenate([sums + step, sums - step])
-    return float(_beyond(sums, observed, alternative, tie).mean())
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Flips:
+    """The law of the sum of +-d, and its tail from the observed sum on."""
 
+    d: FloatArray
+    observed: float
+    alternative: Alternative
+    tie: float
 
-def _convolved_tail(d: np.ndarray, observed: int, alternative: Alternative) -> float:
-    """The same by one convolution a cluster."""
-    reach = int(d.sum())
-    law = np.zeros(2 * reach + 1)
-    law[reach] = 1.0
-    for step in d:
-        shifted = np.zeros_like(law)
-        shifted[step:] += law[:-step]
-        shifted[:-step] += law[step:]
-        law = shifted / 2
-    return float(law[_beyond(np.arange(-reach, reach + 1), observed, alternative)].sum())
+    def beyond(self, sums: np.ndarray) -> BoolArray:
+        """Which sums are at least as far out as the observed one, or nearer to it than ``tie``."""
+        if self.alternative == "two-sided":
+            return np.asarray(np.abs(sums) >= abs(self.observed) - self.tie)
+        if self.alternative == "greater":
+            return np.asarray(sums >= self.observed - self.tie)
+        return np.asarray(sums <= self.observed + self.tie)
 
+    def enumerated(self) -> float:
+        """The tail by going through all sums: few clusters whose differences are large."""
+        sums = np.zeros(1)
+        for step in self.d:
+            sums = np.concatenate([sums + step, sums - step])
+        return float(self.beyond(sums).mean())
 
-def _beyond(sums: np.ndarray, observed: float, alternative: Alternative, tie: float = 0.0) -> BoolArray:
-    """Which sums are at least as far out as the observed one, or nearer to it than ``tie``."""
-    if alternative == "two-sided":
-        return np.asarray(np.abs(sums) >= abs(observed) - tie)
-    return np.asarray(sums >= observed - tie if alternative == "greater" else sums <= observed + tie)
+    def convolved(self) -> float:
+        """The same of whole numbers by one convolution a cluster."""
+        steps = self.d.astype(np.int64)
+        reach = int(steps.sum())
+        law = np.zeros(2 * reach + 1)
+        law[reach] = 1.0
+        for step in steps:
+            shifted = np.zeros_like(law)
+            shifted[step:] += law[:-step]
+            shifted[:-step] += law[step:]
+            law = shifted / 2
+        return float(law[self.beyond(np.arange(-reach, reach + 1))].sum())
 
-
-def _drawn_tail(
-    d: FloatArray,
-    observed: float,
-    alternative: Alternative,
-    n_resamples: int,
-    seed: np.random.SeedSequence,
-    tie: float,
-) -> float:
-    """Share of random flips that reach the observed sum, which itself counts as one (Phipson and Smyth 2010)."""
-    starts = range(0, n_resamples, _BLOCK)
-    children = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(len(starts))
-    reached = 0
-    for start, child in zip(starts, children, strict=True):
-        generator = np.random.Generator(np.random.SFC64(child))
-        rows = min(_BLOCK, n_resamples - start)
-        step = max(_CELLS // len(d), 1)  # rows at a time, so that their flips stay small
-        for first in range(0, rows, step):
-            flips = generator.integers(0, 2, size=(min(step, rows - first), len(d)), dtype=np.int8)
-            reached += int(_beyond(2 * (flips @ d) - d.sum(), observed, alternative, tie).sum())
-    return (1 + reached) / (1 + n_resamples)
+    def drawn(self, n_resamples: int, seed: np.random.SeedSequence) -> float:
+        """Share of random flips that reach the observed sum, which itself counts as one (Phipson and Smyth 2010)."""
+        reached, step = 0, max(_CELLS // len(self.d), 1)  # rows at a time, so that their flips stay small
+        for part, generator in seeded_chunks(n_resamples, _BLOCK, seed):
+            for rows in chunks(part.stop - part.start, step):
+                size = (rows.stop - rows.start, len(self.d))
+                flips = generator.integers(0, 2, size=size, dtype=np.int8)
+                reached += int(self.beyond(2 * (flips @ self.d) - self.d.sum()).sum())
+        return (1 + reached) / (1 + n_resamples)

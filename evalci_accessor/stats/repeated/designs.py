@@ -14,7 +14,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import MethodError, examples
 from evalci_accessor.stats.repeated.components import ComponentsResult
-from evalci_accessor.stats.validate import BoolArray, FloatArray, together
+from evalci_accessor.stats.validate import BoolArray, FloatArray, as_numbers, is_number, together
 
 SOURCES = ("cluster", "item", "sample")
 _TIED = 1 - 1e-9  # gains that differ by rounding only
@@ -224,14 +224,15 @@ def levers(found: ComponentsResult, costs: Mapping[str, float] | None) -> Levers
     best = np.zeros(3, dtype=bool)
     if not np.isnan(gain[first:]).any():
         best[first + int(np.argmax(gain[first:] >= gain[first:].max() * _TIED))] = True
+    known = np.where(no_clusters, np.nan, 1.0)
     return Levers(
-        share=np.where(no_clusters, np.nan, found.shares),
-        count=np.where(no_clusters, np.nan, count),
+        share=known * found.shares,
+        count=known * count,
         best=best,
         std_error_doubled=error(2.0),
         std_error_limit=error(np.inf),
-        gain=np.where(no_clusters, np.nan, gain),
-        cost_doubled=np.where(no_clusters, np.nan, cost + added),
+        gain=known * gain,
+        cost_doubled=known * (cost + added),
         count_best=np.array([np.nan, items, samples]),
         cost=cost,
     )
@@ -240,8 +241,7 @@ def levers(found: ComponentsResult, costs: Mapping[str, float] | None) -> Levers
 def check_costs(costs: Mapping[str, float] | None) -> FloatArray:
     """The costs of a cluster, an item and a sample."""
     given: dict[Any, Any] = {"cluster": 0.0, "item": 0.0, "sample": 1.0}
-    if costs is None:
-        return np.array([given[name] for name in SOURCES])
+    costs = {} if costs is None else costs
     if not isinstance(costs, Mapping):
         raise MethodError(
             f"costs must be a mapping such as {{'sample': 1, 'item': 5, 'cluster': 50}}; got {type(costs).__name__}."
@@ -254,8 +254,7 @@ def check_costs(costs: Mapping[str, float] | None) -> FloatArray:
         )
     given |= costs
     for name, cost in given.items():
-        number = isinstance(cost, (int, float, np.integer, np.floating)) and not isinstance(cost, bool)
-        if not number or not 0 <= cost < np.inf:
+        if not is_number(cost) or not 0 <= cost < np.inf:
             raise MethodError(f"the cost of one {name} must be a finite number of at least 0; got {cost!r}.")
     if given["sample"] == 0:
         raise MethodError(
@@ -297,10 +296,7 @@ def _ratio(pool: list[float]) -> float:
 
 
 def _count(given: object, name: str) -> FloatArray:
-    try:
-        numbers = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MethodError(f"{name}= must be numbers; got {type(given).__name__}: {error}.") from error
+    numbers = as_numbers(given, f"{name}=", kind=MethodError)
     if not (numbers >= 1).all():
         raise MethodError(f"{name}= must be at least 1; got {examples(numbers[~(numbers >= 1)].tolist())}.")
     return numbers

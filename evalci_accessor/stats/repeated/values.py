@@ -16,9 +16,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evalci_accessor.exceptions import EvalCIError, MethodError, SamplesError, ScoreError, examples
+from evalci_accessor.exceptions import MethodError, SamplesError, ScoreError, examples
 from evalci_accessor.options import TooFew
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, as_float, check_option, together
+from evalci_accessor.stats.validate import FloatArray, IntArray, as_float, as_numbers, check_option, together
 
 _CELLS = 2**20  # factors multiplied at a time
 _MOST = 2**53  # whole numbers that a float holds
@@ -179,12 +179,7 @@ def best_of_k(scores: object, k: object, *, too_few: TooFew = "raise") -> Repeat
     >>> stats.best_of_k([[0.2, 0.9, 0.4, 0.4]], [1, 2, 4]).value
     array([[0.475, 0.65 , 0.9  ]])
     """
-    try:
-        values = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise EvalCIError(
-            f"`scores` must be numbers, as many a row; got {type(scores).__name__}: {error}."
-        ) from error
+    values = as_numbers(scores, "`scores`", "numbers, as many a row")
     if values.ndim == 0:
         raise ScoreError(
             "`scores` needs at least one axis, the last, along which the samples of an item lie; got a scalar."
@@ -304,23 +299,19 @@ def _log_factors(absent: IntArray, n: IntArray, j: IntArray) -> FloatArray:
 
 def _counted(measure: str, c: object, n: object, k: object, too_few: TooFew) -> RepeatedResult:
     passes, sizes = together(c=as_float(c, "c"), n=as_float(n, "n"))
-    for bad, what in (
-        (
-            (sizes < 0) | (sizes != np.round(sizes)) | (sizes > _MOST),
-            "`n` must be whole numbers from 0 to 2**53",
-        ),
-        (
-            (passes < 0) | (passes != np.round(passes)),
-            "`c` must be whole numbers >= 0; best_of_k takes scores on any scale",
-        ),
-        (passes > sizes, "`c` must be at most `n`: no item passes more often than it was sampled"),
-    ):
-        if bad.any():
-            at = np.flatnonzero(bad)
-            shown = examples(
-                (f"c={passes.flat[i]:g}, n={sizes.flat[i]:g}" for i in at.tolist()), between="; "
-            )
-            raise ScoreError(f"{what}; {len(at)} of {passes.size} item(s) have {shown}.")
+    refusals = {
+        "`n` must be whole numbers from 0 to 2**53": (sizes < 0)
+        | (sizes != np.round(sizes))
+        | (sizes > _MOST),
+        "`c` must be whole numbers >= 0; best_of_k takes scores on any scale": (passes < 0)
+        | (passes != np.round(passes)),
+        "`c` must be at most `n`: no item passes more often than it was sampled": passes > sizes,
+    }
+    for text, bad in refusals.items():
+        at = np.flatnonzero(bad).tolist()
+        if at:
+            shown = examples((f"c={passes.flat[i]:g}, n={sizes.flat[i]:g}" for i in at), between="; ")
+            raise ScoreError(f"{text}; {len(at)} of {passes.size} item(s) have {shown}.")
     ks = check_ks(k)
     flat_n = sizes.ravel().astype(np.int64)
     _refuse_few(flat_n, ks.ravel(), too_few)
@@ -331,8 +322,7 @@ def _counted(measure: str, c: object, n: object, k: object, too_few: TooFew) -> 
 def _refuse_few(n: IntArray, ks: IntArray, too_few: TooFew) -> None:
     check_option(too_few, TooFew, "too_few")
     k = int(ks.max())
-    few: BoolArray = n < k
-    if too_few == "raise" and few.any():
+    if too_few == "raise" and (n < k).any():
         raise SamplesError(
             few_words(n, k, lambda i: f"item {i}", "")
             + " Ask for a smaller k, or leave these items out with too_few='omit'."
@@ -352,11 +342,5 @@ def few_words(n: IntArray, k: int, label: Callable[[int], str], where: str) -> s
 def _shaped(
     measure: str, value: FloatArray, variance: FloatArray, ks: IntArray, n: IntArray, shape: tuple[int, ...]
 ) -> RepeatedResult:
-    whole = (*shape, *ks.shape)
-    return RepeatedResult(
-        value=value.reshape(whole),
-        variance=variance.reshape(whole),
-        k=ks,
-        n=n.reshape(shape),
-        measure=measure,
-    )
+    value, variance = (found.reshape(*shape, *ks.shape) for found in (value, variance))
+    return RepeatedResult(value=value, variance=variance, k=ks, n=n.reshape(shape), measure=measure)
