@@ -5,6 +5,8 @@ Ridout, Demetrio and Firth (1999), https://doi.org/10.1111/j.0006-341x.1999.0013
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from evalci_accessor.stats import special
@@ -66,16 +68,12 @@ def icc_fleiss_cuzick(t: ClusterTotals) -> FloatArray:
 
     For other scores the binomial variances are replaced by the empirical ones.
     """
-    return _fleiss_cuzick(*_totals(t, _fleiss_cuzick_parts(t)))
+    return _fleiss_cuzick(*map(t.sum, _fleiss_cuzick_parts(t)))
 
 
 def icc_pairwise(t: ClusterTotals) -> FloatArray:
     r"""Pearson correlation over all ordered pairs of items that share a cluster (Karlin, Cameron and Williams 1981)."""
-    return _pairwise(*_totals(t, _pairwise_parts(t)))
-
-
-def _totals(t: ClusterTotals, parts: tuple[FloatArray, ...]) -> list[FloatArray]:
-    return [t.sum(part) for part in parts]
+    return _pairwise(*map(t.sum, _pairwise_parts(t)))
 
 
 def _fleiss_cuzick_parts(t: ClusterTotals) -> tuple[FloatArray, ...]:
@@ -106,12 +104,9 @@ def _pairwise(pairs: FloatArray, first: FloatArray, product: FloatArray, square:
 
 def icc_jackknife_interval(t: ClusterTotals, method: str, outside: float) -> tuple[FloatArray, FloatArray]:
     """Interval of the Fleiss-Cuzick or the pairwise estimate: delete-one-cluster jackknife with t on G - 1, cut to [-1, 1]."""
-    parts, estimator = (
-        (_fleiss_cuzick_parts(t), _fleiss_cuzick)
-        if method == "fleiss_cuzick"
-        else (_pairwise_parts(t), _pairwise)
-    )
-    sums = _totals(t, parts)
+    estimator: Callable[..., FloatArray] = _pairwise if method == "pairwise" else _fleiss_cuzick
+    parts = _pairwise_parts(t) if method == "pairwise" else _fleiss_cuzick_parts(t)
+    sums = [t.sum(part) for part in parts]
     estimate = estimator(*sums)
     without = estimator(*(t.spread(whole) - part for whole, part in zip(sums, parts, strict=True)))
     with np.errstate(divide="ignore", invalid="ignore"):

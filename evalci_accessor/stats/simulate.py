@@ -22,9 +22,8 @@ from evalci_accessor.stats import special, validate
 from evalci_accessor.stats.rates.bootstrap import check_bootstrap, seed_sequence
 from evalci_accessor.stats.rates.clustered import Given, resolve_method
 from evalci_accessor.stats.rates.clustered import rate as rate_ci
-from evalci_accessor.stats.rates.moments import Moments, moments
+from evalci_accessor.stats.rates.moments import moments
 from evalci_accessor.stats.rates.proportion import proportion_ci
-from evalci_accessor.stats.results import RateResult
 from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
 
@@ -228,7 +227,7 @@ class _Design:
     icc: float
     rate: float
     shape: ClusterShape
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     df: DegreesOfFreedom
     alternative: Alternative
     level: float
@@ -250,27 +249,21 @@ class _Design:
         out = np.empty((len(self.names), 2, held))
         # Samples that shared their resamples would err together, and the interval of the coverage would be too narrow.
         children = resampling.spawn(held)
+        sided: Any = {"alternative": self.alternative, "confidence_level": self.level}
+        clustered = sided | {"df": self.df, "n_resamples": self.n_resamples}
         for limits, name in zip(out, self.names, strict=True):
+            if name.startswith("bootstrap") and name != "bootstrap_exact":
+                for h, child in enumerate(children):
+                    answer = rate_ci(t.one(h), method=name, rng=child, **clustered)
+                    limits[:, h] = answer.ci_low, answer.ci_high
+                continue
             if name.startswith(_NAIVE):
                 textbook: Any = name.removeprefix(_NAIVE)
-                sided: Any = {"alternative": self.alternative, "confidence_level": self.level}
                 answer = proportion_ci(s.sum(axis=1), self.sizes.sum(), method=textbook, **sided)
-                limits[:] = answer.ci_low, answer.ci_high
-            elif name.startswith("bootstrap") and name != "bootstrap_exact":
-                for h, child in enumerate(children):
-                    answer = self._clustered(t.one(h), name, rng=child)
-                    limits[:, h] = answer.ci_low, answer.ci_high
             else:
-                answer = self._clustered(t, name, mo=mo)
-                limits[:] = answer.ci_low, answer.ci_high
+                answer = rate_ci(t, given=Given(mo=mo), method=name, **clustered)
+            limits[:] = answer.ci_low, answer.ci_high
         return out
-
-    def _clustered(
-        self, t: ClusterTotals, name: Any, *, mo: Moments | None = None, rng: object = None
-    ) -> RateResult:
-        sided: Any = {"alternative": self.alternative, "confidence_level": self.level}
-        drawn: Any = {"n_resamples": self.n_resamples, "rng": rng}
-        return rate_ci(t, given=Given(mo=mo), method=name, df=self.df, **sided, **drawn)
 
     def result(self, limits: FloatArray, n_asked: int) -> CoverageResult:
         """Summary of limits of shape (K, 2, n_sims)."""

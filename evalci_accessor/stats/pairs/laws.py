@@ -191,8 +191,8 @@ class PivotLaw(Law):
     def limits(self, outside: Level) -> tuple[FloatArray, FloatArray]:
         """Centre minus and plus the quantile, cut to what a difference can be."""
         half = _quantile(self.df, outside) * self.std_error
-        ends = self.centre - half, self.centre + half
-        return np.clip(ends[0], -self.bound, self.bound), np.clip(ends[1], -self.bound, self.bound)
+        low, high = np.clip([self.centre - half, self.centre + half], -self.bound, self.bound)
+        return low, high
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

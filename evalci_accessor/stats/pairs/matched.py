@@ -7,7 +7,7 @@ adds is a difference of two columns.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -266,9 +266,15 @@ class MatchedScores:
             passed = np.diagonal(both)
             return np.asarray(passed[a] + passed[b] - 2 * both[a, b])
         # Directly: where two systems are nearly equal, sums of their squares would cancel.
+        return self._of_differences(a, b, lambda d, _: (d**2).sum(axis=0))
+
+    def _of_differences(
+        self, a: IntArray, b: IntArray, number: Callable[[FloatArray, slice], FloatArray]
+    ) -> FloatArray:
+        """A number for each of the pairs, from their differences (n, some) and which pairs these are."""
         out = np.empty(len(a))
         for part in self._parts(len(a)):
-            out[part] = ((self.scores[:, a[part]] - self.scores[:, b[part]]) ** 2).sum(axis=0)
+            out[part] = number(self.scores[:, a[part]] - self.scores[:, b[part]], part)
         return out
 
     def totals(
@@ -279,8 +285,11 @@ class MatchedScores:
             return self._weighted_totals(a, b)
         d = self._by_cluster(a, b) if by_cluster else None
         total = self.total(a, b) if d is None else d.sum(axis=1)
-        exact = self.binary or by_cluster
-        spread = _spread(total, square, self.n) if exact else self._spreads(a, b, total / self.n)
+        if self.binary or by_cluster:
+            spread = _spread(total, square, self.n)
+        else:  # from deviations, of which nothing is left to cancel
+            mean = total / self.n
+            spread = self._of_differences(a, b, lambda d, part: ((d - mean[part]) ** 2).sum(axis=0))
         size, known = self.sizes if by_cluster else None, self._cells(a, b) if cells else None
         return PairTotals(self.n, size, d, total, square, spread, cells=known, **self._shared(a, b))
 
@@ -295,11 +304,8 @@ class MatchedScores:
         if self.binary and self.weights is None:
             sums = self.sums.sum(axis=0)
             return np.asarray(sums[a] - sums[b])
-        out = np.empty(len(a))
-        for part in self._parts(len(a)):
-            d = self.scores[:, a[part]] - self.scores[:, b[part]]
-            out[part] = d.sum(axis=0) if self.weights is None else self.weights @ d
-        return out
+        w = self.weights
+        return self._of_differences(a, b, lambda d, _: d.sum(axis=0) if w is None else w @ d)
 
     def _weighted_totals(self, a: IntArray, b: IntArray) -> PairTotals:
         """Totals of weighted items, always by cluster; from the differences themselves, so that equal scores leave exactly 0."""
@@ -331,13 +337,6 @@ class MatchedScores:
         for k in range(len(a)):
             difference = self.scores[:, a[k]] - self.scores[:, b[k]]
             out[k] = np.bincount(self.codes, weights=difference, minlength=len(self.sums))
-        return out
-
-    def _spreads(self, a: IntArray, b: IntArray, mean: FloatArray) -> FloatArray:
-        """Sum of the squared deviations of the differences from their mean, of which nothing is left to cancel."""
-        out = np.empty(len(a))
-        for part in self._parts(len(a)):
-            out[part] = ((self.scores[:, a[part]] - self.scores[:, b[part]] - mean[part]) ** 2).sum(axis=0)
         return out
 
     def _parts(self, pairs: int) -> Iterator[slice]:

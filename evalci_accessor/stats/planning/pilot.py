@@ -152,25 +152,21 @@ def single_disagreement(a: FloatArray, b: FloatArray) -> float:
 def _of_single(
     variance: float, binomial: float | None, repeats: Repeats | None, icc: tuple[float, float, float]
 ) -> dict[str, Any]:
-    """What a pilot says of single scores; ``icc`` is that of item means, with its limits."""
-    single, item_icc, ratio = _single(variance, binomial, repeats)
-    iccs = {name: value * ratio for name, value in zip(("icc", "icc_low", "icc_high"), icc, strict=True)}
-    n_samples = 1 if repeats is None else max(round(repeats.number), 1)
-    return {"std_dev": float(np.sqrt(single)), "item_icc": item_icc, "n_samples": n_samples, **iccs}
+    """What a pilot says of single scores.
 
-
-def _single(variance: float, binomial: float | None, repeats: Repeats | None) -> tuple[float, float, float]:
-    """Variance of a single score, correlation of two samples of an item, and the variance of item means over the former.
-
-    ``variance`` is that of item means; ``binomial`` that of single scores where their mean gives it.
+    ``variance`` and ``icc``, with its limits, are those of item means; ``binomial`` the variance of single scores where their mean
+    gives it.
     """
-    if repeats is None:
-        return (variance if binomial is None else max(binomial, 0.0)), np.nan, 1.0
-    single = max(variance - repeats.noise, 0.0) + repeats.single if binomial is None else max(binomial, 0.0)
-    if single <= 0:
-        return 0.0, np.nan, 1.0
-    item_icc = float(np.clip(1 - repeats.single / single, 0.0, 1.0))
-    return single, item_icc, item_icc + repeats.noise / single
+    single = variance if binomial is None else max(binomial, 0.0)
+    n_samples, item_icc, ratio = 1, np.nan, 1.0
+    if repeats is not None:
+        n_samples = max(round(repeats.number), 1)
+        single = max(variance - repeats.noise, 0.0) + repeats.single if binomial is None else single
+        if single > 0:
+            item_icc = float(np.clip(1 - repeats.single / single, 0.0, 1.0))
+            ratio = item_icc + repeats.noise / single
+    iccs = {name: value * ratio for name, value in zip(("icc", "icc_low", "icc_high"), icc, strict=True)}
+    return {"std_dev": float(np.sqrt(single)), "item_icc": item_icc, "n_samples": n_samples, **iccs}
 
 
 def _about_mean(t: ClusterTotals, p: float) -> PairTotals:

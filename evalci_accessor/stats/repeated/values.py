@@ -299,12 +299,11 @@ def _log_factors(absent: IntArray, n: IntArray, j: IntArray) -> FloatArray:
 
 def _counted(measure: str, c: object, n: object, k: object, too_few: TooFew) -> RepeatedResult:
     passes, sizes = together(c=as_float(c, "c"), n=as_float(n, "n"))
+    no_size = (sizes < 0) | (sizes != np.round(sizes)) | (sizes > _MOST)
+    no_count = (passes < 0) | (passes != np.round(passes))
     refusals = {
-        "`n` must be whole numbers from 0 to 2**53": (sizes < 0)
-        | (sizes != np.round(sizes))
-        | (sizes > _MOST),
-        "`c` must be whole numbers >= 0; best_of_k takes scores on any scale": (passes < 0)
-        | (passes != np.round(passes)),
+        "`n` must be whole numbers from 0 to 2**53": no_size,
+        "`c` must be whole numbers >= 0; best_of_k takes scores on any scale": no_count,
         "`c` must be at most `n`: no item passes more often than it was sampled": passes > sizes,
     }
     for text, bad in refusals.items():
@@ -342,5 +341,5 @@ def few_words(n: IntArray, k: int, label: Callable[[int], str], where: str) -> s
 def _shaped(
     measure: str, value: FloatArray, variance: FloatArray, ks: IntArray, n: IntArray, shape: tuple[int, ...]
 ) -> RepeatedResult:
-    value, variance = (found.reshape(*shape, *ks.shape) for found in (value, variance))
+    value, variance = (found.reshape((*shape, *ks.shape)) for found in (value, variance))
     return RepeatedResult(value=value, variance=variance, k=ks, n=n.reshape(shape), measure=measure)
