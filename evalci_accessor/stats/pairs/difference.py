@@ -107,10 +107,24 @@ def diff_ci(
         replicates = mean_replicates(d.T, sizes, validate.check_resamples(n_resamples), seed_sequence(rng)).T
     concordant = None if both is None else _concordant(as_float(both, "both"), t, shape)
     ran = resolve_diff_method(method, binary=True, clustered=t.size is not None)
+    asked: Any = {"alternative": alternative, "confidence_level": confidence_level, "margin": margin}
+    return infer(t, ran, claim=claim, both=concordant, replicates=replicates, **asked).shaped(shape)
+
+
+def infer(
+    t: PairTotals,
+    method: str,
+    *,
+    margin: float | None,
+    claim: Claim | None,
+    both: FloatArray | None = None,
+    replicates: FloatArray | None = None,
+    **options: Any,
+) -> DifferenceResult:
+    """`diff_ci` on ready totals, by a resolved method; ``options`` are those of `conclude`."""
     width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
-    lots = [prepare(t, ran, both=concordant, replicates=replicates)]
-    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
-    return conclude(lots, ran, **sided, margin=width, claim=claimed).shaped(shape)
+    lots = [prepare(t, method, both=both, replicates=replicates)]
+    return conclude(lots, method, margin=width, claim=claimed, **options)
 
 
 def pair_totals(b: FloatArray, c: FloatArray, m: FloatArray) -> tuple[PairTotals, tuple[int, ...]]:
