@@ -10,7 +10,7 @@ from scipy import stats as ss
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, ScoreError, ScoreRangeError
-from evalci_accessor.stats.pairs.difference import conclude, joint_law, prepare, resolve_diff_method
+from evalci_accessor.stats.pairs.difference import conclude, infer, joint_law, prepare, resolve_diff_method
 from evalci_accessor.stats.pairs.laws import ReplicateLaw, cr_law
 from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
 from evalci_accessor.stats.rates.bootstrap import mean_replicates
