@@ -10,53 +10,21 @@ from typing import Any, Literal, TypeAlias
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 NanPolicy: TypeAlias = Literal["raise", "omit"]
 ProportionMethod: TypeAlias = Literal["wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
-NaiveMethod: TypeAlias = Literal["auto", "wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
+NaiveMethod: TypeAlias = Literal["auto", ProportionMethod]
+Robust: TypeAlias = Literal["cr0", "cr1", "cr2", "cr3"]
+Binomial: TypeAlias = Literal["wald", "wilson", "logit", "clopper_pearson", "korn_graubard"]
+Resampling: TypeAlias = Literal["bootstrap_percentile", "bootstrap_bca", "bootstrap_t", "bootstrap_exact"]
 ClusterMethod: TypeAlias = Literal[
-    "auto",
-    "icc_averaged",
-    "cr0",
-    "cr1",
-    "cr2",
-    "cr3",
-    "wald",
-    "wilson",
-    "logit",
-    "clopper_pearson",
-    "korn_graubard",
-    "bootstrap_percentile",
-    "bootstrap_bca",
-    "bootstrap_t",
-    "bootstrap_exact",
-    "bootstrap_pigeonhole",
+    "auto", "icc_averaged", Robust, Binomial, Resampling, "bootstrap_pigeonhole"
 ]
 DegreesOfFreedom: TypeAlias = Literal["auto", "clusters", "satterthwaite"]
 IccMethod: TypeAlias = Literal["anova", "fleiss_cuzick", "pairwise", "posterior"]
-PairTestMethod: TypeAlias = Literal[
-    "auto",
-    "exact",
-    "midp",
-    "asymptotic",
-    "corrected",
-    "icc_averaged",
-    "obuchowski",
-    "durkalski",
-    "yang",
-    "eliasziw",
-    "sign_flip",
-]
+IndependentTest: TypeAlias = Literal["exact", "midp", "asymptotic", "corrected"]
+ClusteredTest: TypeAlias = Literal["obuchowski", "durkalski", "yang", "eliasziw", "sign_flip"]
+PairTestMethod: TypeAlias = Literal["auto", IndependentTest, "icc_averaged", ClusteredTest]
+IndependentDifference: TypeAlias = Literal["tango", "newcombe", "bonett_price", "agresti_min"]
 DiffMethod: TypeAlias = Literal[
-    "auto",
-    "icc_averaged",
-    "tango",
-    "newcombe",
-    "bonett_price",
-    "agresti_min",
-    "cr0",
-    "cr1",
-    "cr2",
-    "cr3",
-    "bootstrap_percentile",
-    "bootstrap_pigeonhole",
+    "auto", "icc_averaged", IndependentDifference, Robust, "bootstrap_percentile", "bootstrap_pigeonhole"
 ]
 PlanMethod: TypeAlias = Literal["auto", "icc_averaged", "tango", "cr2"]
 CompareTest: TypeAlias = Literal["auto", "exact", "midp", "interval"]
@@ -66,14 +34,10 @@ Unmatched: TypeAlias = Literal["raise", "drop"]
 TooFew: TypeAlias = Literal["raise", "omit"]
 Labels: TypeAlias = Hashable | Sequence[Hashable]
 RepeatedMeasure: TypeAlias = Literal["pass_at_k", "pass_hat_k", "best_of_k"]
-SimulatedMethod: TypeAlias = Literal[
-    ClusterMethod,
-    "naive_wilson",
-    "naive_wald",
-    "naive_clopper_pearson",
-    "naive_jeffreys",
-    "naive_agresti_coull",
+NaiveSimulated: TypeAlias = Literal[
+    "naive_wilson", "naive_wald", "naive_clopper_pearson", "naive_jeffreys", "naive_agresti_coull"
 ]
+SimulatedMethod: TypeAlias = Literal[ClusterMethod, NaiveSimulated]
 ClusterShape: TypeAlias = Literal["beta_binomial", "all_or_nothing", "logit_normal"]
 PlanAxis: TypeAlias = Literal["n_clusters", "n_items", "items_per_cluster", "n_samples"]
 BETWEEN = " + "  # the names of crossed clusterings

@@ -122,7 +122,7 @@ def rates(sample: Sample, options: CrosscheckOptions) -> dict[str, Any]:
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
     found: dict[str, RateResult] = {
-        name: rate(t, given=Given(mo=mo, crossed=crossed), method=name, confidence_level=level)
+        name: rate(t, RateOptions(method=name, confidence_level=level), Given(mo=mo, crossed=crossed))
         for name in VARIANCES
     } | {"default": default}
     numbers = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -366,12 +367,9 @@ class _Words:
     def bootstrap(self, h: int) -> str:
         """A bootstrap outside its rule, with the default beside it."""
         crossing = self.sample.crossing
-        default = rate(
-            self.sample.totals.one(h),
-            given=Given(crossed=None if crossing is None else crossing.totals.one(h)),
-            alternative=self.options.alternative,
-            confidence_level=self.options.confidence_level,
-        )
+        options = dataclasses.replace(self.options, method="auto", df="auto")
+        given = Given(crossed=None if crossing is None else crossing.totals.one(h))
+        default = rate(self.sample.totals.one(h), options, given)
         return (
             f"a cluster bootstrap with {self.found.effective_clusters[h]:.3g} effective clusters is known to be "
             f"{bootstrap_fault(self.result.method)} (it needs 30, and 5 that would hold the rarer outcome). The default gives "

@@ -118,16 +118,7 @@ def estimate(
     refuse_single_clusters(sample)
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
-    result = rate(
-        t,
-        given=Given(mo=mo, crossed=crossed, posterior=posterior),
-        method=options.method,
-        df=options.df,
-        alternative=options.alternative,
-        confidence_level=options.confidence_level,
-        n_resamples=options.n_resamples,
-        rng=options.rng,
-    )
+    result = rate(t, options, Given(mo=mo, crossed=crossed, posterior=posterior))
     rw.warn_missing(sample)
     rw.warn_sentinel(sample.sentinel, sample.score_range[1])
     rw.warn_mixed_scales(sample, options, result)
@@ -142,12 +133,7 @@ def naive(sample: Sample, options: RateOptions) -> RateResult:
     method = options.method
     check_option(method, ProportionMethod, "method")
     refuse_open_scale(sample, method)
-    result = proportion(
-        sample.totals,
-        method=method,
-        alternative=options.alternative,
-        confidence_level=options.confidence_level,
-    )
+    result = proportion(sample.totals, options)
     rw.warn_missing(dataclasses.replace(sample, n_lost=0))  # there are no clusters to lose
     if method == "wald":
         flat = np.flatnonzero(np.isin(np.ravel(result.estimate), (0, 1)))
@@ -163,10 +149,8 @@ def naive(sample: Sample, options: RateOptions) -> RateResult:
 def effect(sample: Sample, options: IccOptions) -> DesignResult:
     """Design effect of each group; nan where a group has a single cluster, which only a scan lets through."""
     if sample.crossing is not None:  # what there is to say was said of each clustering
-        return crossed_design(
-            sample.crossing.totals, icc_method=options.icc_method, confidence_level=options.confidence_level
-        )
-    result = design(sample.totals, icc_method=options.icc_method, confidence_level=options.confidence_level)
+        return crossed_design(sample.crossing.totals, options)
+    result = design(sample.totals, options)
     unknown = np.isnan(np.ravel(result.icc)) & (sample.totals.n_clusters > 1)
     singletons = sample.totals.max(sample.totals.n.astype(float)) == 1
     lone = np.flatnonzero(unknown & singletons)

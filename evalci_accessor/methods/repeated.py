@@ -115,24 +115,16 @@ def _band(
             for g in range(n_groups)
         ]
     )
-    ask: dict[str, Any] = {"method": options.method, "df": options.df, "alternative": options.alternative}
     if not result.method.startswith("bootstrap"):
-        together = rate(
-            t, given=Given(mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k)), **ask
-        )
+        given = Given(mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k))
+        together = rate(t, options, given)
         return together.ci_low, together.ci_high
     low, high = result.ci_low.copy(), result.ci_high.copy()
     sides = 2 if options.alternative == "two-sided" else 1
     for g, level in enumerate(levels.tolist()):
         some = (g * n_k, (g + 1) * n_k)
-        one = rate(
-            t.some(*some),
-            given=Given(crossed=None if crossed is None else crossed.some(*some)),
-            confidence_level=1 - sides * level,
-            n_resamples=n_draws,
-            rng=seed,
-            **ask,
-        )
+        own = dataclasses.replace(options, confidence_level=1 - sides * level, rng=seed)
+        one = rate(t.some(*some), own, Given(crossed=None if crossed is None else crossed.some(*some)))
         low[g], high[g] = one.ci_low, one.ci_high
     least = float(levels.min(initial=1.0))
     if least * (n_draws + 1) < 1:
@@ -408,7 +400,7 @@ def _refuse_single_samples(items: Items) -> None:
 
 def _warn(sample: Sample, mo: Moments, options: SplitOptions, pooled: str) -> None:
     cr1 = RateOptions(method="cr1", confidence_level=options.confidence_level)
-    result = rate(sample.totals, given=Given(mo=mo), method=cr1.method, confidence_level=cr1.confidence_level)
+    result = rate(sample.totals, cr1, Given(mo=mo))
     if pooled:
         warn(pooled, ex.PooledSamplesWarning)
     warn_sentinel(sample.sentinel, sample.score_range[1])

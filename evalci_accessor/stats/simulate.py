@@ -15,6 +15,7 @@ from evalci_accessor.options import (
     ClusterMethod,
     ClusterShape,
     DegreesOfFreedom,
+    RateOptions,
     SimulatedMethod,
 )
 from evalci_accessor.stats import progress as bars
@@ -286,8 +287,8 @@ class _Design:
         self, t: ClusterTotals, name: Any, *, mo: Moments | None = None, rng: object = None
     ) -> RateResult:
         sided: Any = {"alternative": self.alternative, "confidence_level": self.level}
-        drawn: Any = {"n_resamples": self.n_resamples, "rng": rng}
-        return rate_ci(t, given=Given(mo=mo), method=name, df=self.df, **sided, **drawn)
+        options = RateOptions(method=name, df=self.df, n_resamples=self.n_resamples, rng=rng, **sided)
+        return rate_ci(t, options, Given(mo=mo))
 
     def result(self, limits: FloatArray, n_asked: int) -> CoverageResult:
         """Summary of limits of shape (K, 2, n_sims)."""
