@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 NanPolicy: TypeAlias = Literal["raise", "omit"]
@@ -50,8 +50,19 @@ Counts: TypeAlias = int | Sequence[int]
 Ks: TypeAlias = int | Sequence[int]
 
 
+class Record:
+    """Base of the records: one is filled from the parameters of a method, whose names are those of its fields."""
+
+    __slots__: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """What ``given``, the ``locals()`` of a method, holds of the fields; a test holds that no parameter is left over."""
+        return cls(**{name: given[name] for name in cls.__slots__ if name in given})
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Roles:
+class Roles(Record):
     """What the caller named: the part that each column, level, coordinate, dim or array plays."""
 
     score: Any = "score"
@@ -70,7 +81,7 @@ class Roles:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RateOptions:
+class RateOptions(Record):
     """The options of an interval of a rate or mean."""
 
     method: Any = "auto"
@@ -82,7 +93,7 @@ class RateOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IccOptions:
+class IccOptions(Record):
     """The options of `design_effect`."""
 
     icc_method: IccMethod = "anova"
@@ -90,7 +101,7 @@ class IccOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepeatedOptions:
+class RepeatedOptions(Record):
     """The options of `pass_at_k` and its kin."""
 
     measure: RepeatedMeasure
@@ -99,7 +110,7 @@ class RepeatedOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SplitOptions:
+class SplitOptions(Record):
     """The options of `variance_components`."""
 
     costs: Mapping[str, float] | None
@@ -107,7 +118,7 @@ class SplitOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TestOptions:
+class TestOptions(Record):
     """The options of `mcnemar`."""
 
     method: PairTestMethod
@@ -117,7 +128,7 @@ class TestOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DiffOptions:
+class DiffOptions(Record):
     """The options of `diff_ci`."""
 
     method: DiffMethod = "auto"
@@ -130,12 +141,12 @@ class DiffOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CompareOptions:
-    """The options of `compare`; ``within`` is its ``correction_within``."""
+class CompareOptions(Record):
+    """The options of `compare`."""
 
     method: DiffMethod = "auto"
     correction: Correction = "holm"
-    within: Any = None
+    correction_within: Any = None
     confidence_level: float = 0.95
     n_resamples: int = 9999
     rng: object = None
@@ -143,7 +154,7 @@ class CompareOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlanGrid:
+class PlanGrid(Record):
     """What is planned: goals and designs, each a number, or a list of numbers for a grid."""
 
     half_width: Any = None
@@ -156,7 +167,7 @@ class PlanGrid:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlanOptions:
+class PlanOptions(Record):
     """The options of the planning methods."""
 
     method: ClusterMethod | PlanMethod
@@ -168,7 +179,7 @@ class PlanOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CrosscheckOptions:
+class CrosscheckOptions(Record):
     """The options of `crosscheck`."""
 
     against: Any
@@ -178,7 +189,7 @@ class CrosscheckOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReportOptions:
+class ReportOptions(Record):
     """The options of `report`: those of the methods that it calls."""
 
     method: ClusterMethod
@@ -192,7 +203,7 @@ class ReportOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Wording:
+class Wording(Record):
     """How a report speaks."""
 
     nouns: tuple[str, str] | None

@@ -153,19 +153,7 @@ class Planning(Generic[Answer]):
         atlas       0.098  0.069
         """
         return planning.half_width(
-            self._read,
-            Roles(
-                cluster=cluster,
-                score=score,
-                item=item,
-                sample=sample,
-                by=by,
-                dim=dim,
-                nested=nested,
-                nan_policy=nan_policy,
-            ),
-            PlanGrid(n_clusters=n_clusters, items_per_cluster=items_per_cluster, n_samples=n_samples),
-            PlanOptions(method=method, confidence_level=confidence_level, n_sims=n_sims, rng=rng),
+            self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals())
         )
 
     def power(
@@ -287,32 +275,7 @@ class Planning(Generic[Answer]):
         array([[0.47, 0.77],
                [0.44, 0.73]])
         """
-        return planning.power(
-            self._read,
-            Roles(
-                factor=factor,
-                item=item,
-                cluster=cluster,
-                score=score,
-                sample=sample,
-                by=by,
-                dim=dim,
-                baseline=baseline,
-                pairs=pairs,
-                unmatched=unmatched,
-                nan_policy=nan_policy,
-            ),
-            PlanGrid(
-                difference=difference,
-                margin=margin,
-                n_clusters=n_clusters,
-                items_per_cluster=items_per_cluster,
-                n_samples=n_samples,
-            ),
-            PlanOptions(
-                method=method, confidence_level=confidence_level, claim=claim, alternative=alternative
-            ),
-        )
+        return planning.power(self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals()))
 
     def mde(
         self,
@@ -405,33 +368,7 @@ class Planning(Generic[Answer]):
         array([[0.146, 0.074],
                [0.154, 0.078]])
         """
-        return planning.mde(
-            self._read,
-            Roles(
-                factor=factor,
-                item=item,
-                cluster=cluster,
-                score=score,
-                sample=sample,
-                by=by,
-                dim=dim,
-                baseline=baseline,
-                pairs=pairs,
-                unmatched=unmatched,
-                nan_policy=nan_policy,
-            ),
-            PlanGrid(
-                power=power,
-                difference=difference,
-                margin=margin,
-                n_clusters=n_clusters,
-                items_per_cluster=items_per_cluster,
-                n_samples=n_samples,
-            ),
-            PlanOptions(
-                method=method, confidence_level=confidence_level, claim=claim, alternative=alternative
-            ),
-        )
+        return planning.mde(self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals()))
 
     def required_clusters(
         self,
@@ -546,35 +483,5 @@ class Planning(Generic[Answer]):
         atlas            54              38               70
         """
         return planning.required_clusters(
-            self._read,
-            Roles(
-                cluster=cluster,
-                score=score,
-                factor=factor,
-                item=item,
-                sample=sample,
-                by=by,
-                dim=dim,
-                nested=nested,
-                baseline=baseline,
-                pairs=pairs,
-                unmatched=unmatched,
-                nan_policy=nan_policy,
-            ),
-            PlanGrid(
-                half_width=half_width,
-                difference=difference,
-                margin=margin,
-                power=power,
-                items_per_cluster=items_per_cluster,
-                n_samples=n_samples,
-            ),
-            PlanOptions(
-                method=method,
-                confidence_level=confidence_level,
-                claim=claim,
-                alternative=alternative,
-                n_sims=n_sims,
-                rng=rng,
-            ),
+            self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals())
         )

@@ -88,7 +88,7 @@ def diff_ci(read: Read[Matched, Answer], options: DiffOptions) -> Answer:
 def compare(read: Read[Matched, Answer], options: CompareOptions) -> Answer:
     """All pairs in one table, as the accessor's method of that name: most evidence first."""
     read.write.refuse(*COMPARE_COLUMNS)
-    family = families(options.within, read.write.keys, len(read.found.tables))
+    family = families(options.correction_within, read.write.keys, len(read.found.tables))
     columns, rows = compare_columns(read.found, options, family)
     rank = np.empty(len(rows), dtype=np.int64)
     rank[rows] = np.arange(len(rows))

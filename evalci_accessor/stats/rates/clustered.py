@@ -101,9 +101,7 @@ def cluster_ci(
     >>> print(f"{result.estimate:.2f} [{result.ci_low:.2f}, {result.ci_high:.2f}], n_eff {result.n_eff:.1f}")
     0.70 [0.30, 0.95], n_eff 8.4
     """
-    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
-    options = RateOptions(method=method, df=df, n_resamples=n_resamples, rng=rng, **sided)
-    return rate(ClusterTotals.from_sums(s, m, ss), options)
+    return rate(ClusterTotals.from_sums(s, m, ss), RateOptions.of(locals()))
 
 
 def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
@@ -401,10 +399,7 @@ def crossed_ci(
     w = None if weights is None else _checked(weights, y)
     bounded, binary = bool(((y >= 0) & (y <= 1)).all()), bool(((y == 0) | (y == 1)).all())
     crossed = Crossed.from_rows(y, codes, weights=w, bounded=bounded, binary=binary)
-    t, given = crossed.margins[0], Given(crossed=crossed)
-    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
-    options = RateOptions(method=method, df=df, n_resamples=n_resamples, rng=rng, **sided)
-    return rate(t, options, given)
+    return rate(crossed.margins[0], RateOptions.of(locals()), Given(crossed=crossed))
 
 
 def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:

@@ -82,8 +82,7 @@ def design_effect(
     >>> print(f"ICC {result.icc:.3f}, Deff {result.design_effect:.2f}, n_eff {result.n_eff:.1f} of {result.n}")
     ICC 0.266, Deff 2.06, n_eff 19.4 of 40
     """
-    options = IccOptions(icc_method=icc_method, confidence_level=confidence_level)
-    return design(ClusterTotals.from_sums(s, m, ss), options)
+    return design(ClusterTotals.from_sums(s, m, ss), IccOptions.of(locals()))
 
 
 def design(t: ClusterTotals, options: IccOptions = IccOptions()) -> DesignResult:
