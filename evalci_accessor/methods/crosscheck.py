@@ -11,8 +11,7 @@ import numpy as np
 
 from evalci_accessor.crosscheck import estimators as sm
 from evalci_accessor.crosscheck.fitted import Theirs, of_scores
-from evalci_accessor.crosscheck.reasons import FLAT, Known, normal_words, reasons
-from evalci_accessor.crosscheck.scores import Scores
+from evalci_accessor.crosscheck.reasons import FLAT, Unit, normal_words, reasons
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.methods.pairs import diff_by_methods, refuse_without_factor
 from evalci_accessor.methods.rates import estimate
@@ -66,28 +65,6 @@ _KINDS: dict[str, Any] = {
 }
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Unit(Known):
-    """One mean, or one difference: ours, and the scores that statsmodels is given.
-
-    Parameters
-    ----------
-    method : str
-        What the default was.
-    fits : dict
-        What statsmodels gave so far, by estimator.
-    """
-
-    method: str
-    fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
-
-    def fit(self, estimator: str, confidence_level: float) -> sm.Fit:
-        """By statsmodels, once."""
-        if estimator not in self.fits:
-            self.fits[estimator] = sm.fit(estimator, self.scores, confidence_level)
-        return self.fits[estimator]
-
-
 def crosscheck(reader: Reader[Answer], roles: Roles, options: CrosscheckOptions) -> Answer:
     """Estimators side by side, as the accessor's method of that name."""
     if roles.cluster is None:
@@ -133,7 +110,7 @@ def rates(sample: Sample, options: CrosscheckOptions) -> dict[str, Any]:
     def unit(h: int) -> Unit:
         y, clusters, weights = rows_of(h)
         return Unit(
-            scores=Scores(y, None, clusters, bounded=t.bounded, weights=weights),
+            scores=sm.Scores(y, None, clusters, bounded=t.bounded, weights=weights),
             method=default.method,
             orders=[(y, clusters)],
             names=[str(one.cluster) for one in sample.clusterings],
@@ -173,7 +150,7 @@ def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
         orders += matched.orders(systems) if orders and matched.orders is not None else []
         weights = None if table.weights is None else table.weights[both]
         return Unit(
-            scores=Scores(first, second, clusters, bounded=matched.bounded, weights=weights),
+            scores=sm.Scores(first, second, clusters, bounded=matched.bounded, weights=weights),
             names=[one.name for one in matched.clusterings],
             method=str(methods["default"]["method"]),
             orders=orders,
