@@ -147,29 +147,17 @@ def not_nested(joint: dict[tuple[int, ...], IntArray]) -> list[int]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fit:
-    """A mean or difference as statsmodels has it, in the units of the scores; nan where it has none.
-
-    Parameters
-    ----------
-    estimate, std_error, low, high : float
-    df : float
-        Degrees of freedom of its t quantile; nan under the normal one.
-    correlation : float
-        The exchangeable working correlation; nan elsewhere.
-    negative : float
-        The variance where, over crossed clusterings, it is negative, so that there is no error; else nan.
-    problem : str
-        Why the numbers are no good, or are none; empty where they are.
-    """
+    """A mean or difference as statsmodels has it, in the units of the scores; nan where it has none."""
 
     estimate: float = np.nan
     std_error: float = np.nan
     low: float = np.nan
     high: float = np.nan
-    df: float = np.nan
-    correlation: float = np.nan
+    df: float = np.nan  # degrees of freedom of its t quantile; nan under the normal one
+    correlation: float = np.nan  # the exchangeable working correlation; nan elsewhere
+    # The variance where, over crossed clusterings, it is negative, so that there is no error; else nan.
     negative: float = np.nan
-    problem: str = ""
+    problem: str = ""  # why the numbers are no good, or are none; empty where they are
 
 
 def fit(estimator: str, scores: Scores, confidence_level: float) -> Fit:

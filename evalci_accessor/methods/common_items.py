@@ -20,34 +20,19 @@ _CACHED = 2**18  # pairs x resamples, which are gone over several times
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Block:
-    """Some pairs of a group, on the items that all their systems have.
-
-    Parameters
-    ----------
-    group : int
-    place : ndarray of int, shape (p,)
-        Which of the P pairs.
-    a, b : ndarray of int, shape (p,)
-        Their columns in ``scores``.
-    scores : MatchedScores
-    gram : ndarray of float, shape (m, m), or None
-        Items that both of two systems passed; None where scores are not 0/1.
-    square : ndarray of float, shape (p,)
-        Sum of the squared differences: of 0/1 scores, how many items differ. Without weights.
-    items : ndarray of int, shape (n,)
-        Codes of the items, for messages.
-    crossed : dict of MatchedScores, or None
-        By each of several crossed clusterings, of which ``scores`` is the first, and by their intersections.
-    """
+    """Some pairs of a group, on the items that all their systems have."""
 
     group: int
-    place: IntArray
+    place: IntArray  # (p,): which of the P pairs
+    # a, b (p,): their columns in `scores`
     a: IntArray
     b: IntArray
     scores: MatchedScores
-    gram: FloatArray | None
+    gram: FloatArray | None  # (m, m): items that both of two systems passed; None where scores are not 0/1
+    # (p,): sum of the squared differences: of 0/1 scores, how many items differ. Without weights.
     square: FloatArray
-    items: IntArray
+    items: IntArray  # (n,): codes of the items, for messages
+    # By each of several crossed clusterings, of which `scores` is the first, and by their intersections.
     crossed: dict[Subset, MatchedScores] | None = None
 
     @property

@@ -119,23 +119,13 @@ def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Given:
-    """What a caller of `rate` has at hand, or asks for by group.
+    """What a caller of `rate` has at hand, or asks for by group."""
 
-    Parameters
-    ----------
-    mo : Moments or None
-        The moments of the totals.
-    crossed : Crossed or None
-        Several clusterings; the totals are then those of the first.
-    posterior : callable or None
-        Gives the posterior of the default method, where it is used twice.
-    levels : ndarray of float, shape (H,), or None
-        What each limit of a group may leave outside, in place of the confidence level; for methods that draw nothing.
-    """
-
-    mo: Moments | None = None
-    crossed: Crossed | None = None
+    mo: Moments | None = None  # the moments of the totals
+    crossed: Crossed | None = None  # several clusterings; the totals are then those of the first
+    # Gives the posterior of the default method, where it is used twice.
     posterior: Callable[[], AveragedPosterior] | None = None
+    # (H,): what each limit of a group may leave outside, in place of the confidence level; for methods that draw nothing
     levels: FloatArray | None = None
 
 

@@ -29,20 +29,12 @@ _BINS = 256
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Crossed:
-    """Totals of the same scores by each of D clusterings and by their intersections.
+    """Totals of the same scores by each of D clusterings and by their intersections."""
 
-    Parameters
-    ----------
-    margins : tuple of ClusterTotals, length D
-        By each clustering alone.
-    meets : dict
-        By what several clusterings make together: from their places, as ``(0, 1)``, to the totals.
-    corners : tuple of ndarray of int, length D
-        Cluster in each clustering of each entry of the finest intersection, that of all.
-    """
-
-    margins: tuple[ClusterTotals, ...]
+    margins: tuple[ClusterTotals, ...]  # by each clustering alone
+    # By what several clusterings make together: from their places, as `(0, 1)`, to the totals.
     meets: dict[tuple[int, ...], ClusterTotals]
+    # Cluster in each clustering of each entry of the finest intersection, that of all.
     corners: tuple[IntArray, ...]
 
     @classmethod

@@ -197,50 +197,25 @@ BOOTSTRAP_CLUSTERS, BOOTSTRAP_OUTCOMES = 30.0, 5.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Diagnosis:
-    """Which warnings apply to which group; every array has shape (H,).
+    """Which warnings apply to which group; every array has shape (H,)."""
 
-    Parameters
-    ----------
-    few : ndarray of bool
-        Fewer than 5 effective clusters, or under 4 Satterthwaite degrees of freedom.
-    effective_clusters, df : ndarray of float
-        The two figures.
-    dominant : ndarray of bool
-        A cluster holds over a quarter of the (weighted) scores.
-    largest, largest_share : ndarray
-        Which cluster id that is (-1 where none dominates), and its share.
-    degenerate : ndarray of bool
-        All scores, or all cluster rates, are equal.
-    rare : ndarray of bool
-        The rarer outcome has a rate of at most .1 and occurs in fewer than five clusters.
-    rare_clusters : ndarray of int
-        In how many.
-    guard : ndarray of bool
-        The default interval was widened by its guard.
-    size_correlation : ndarray of float
-        Correlation of cluster rate and cluster size; nan where the guard did not fire.
-    singletons : ndarray of bool
-        Every cluster holds one score.
-    fallback : ndarray of bool
-        The variance was zero and the effective number of clusters stood in.
-    unreliable_bootstrap : ndarray of bool
-        A bootstrap outside its rule of thumb.
-    """
-
-    few: BoolArray
+    few: BoolArray  # fewer than 5 effective clusters, or under 4 Satterthwaite degrees of freedom
+    # effective_clusters, df: the two figures
     effective_clusters: FloatArray
     df: FloatArray
-    dominant: BoolArray
+    dominant: BoolArray  # a cluster holds over a quarter of the (weighted) scores
+    # largest, largest_share: which cluster id that is (-1 where none dominates), and its share
     largest: IntArray
     largest_share: FloatArray
-    degenerate: BoolArray
-    rare: BoolArray
-    rare_clusters: IntArray
-    guard: BoolArray
+    degenerate: BoolArray  # all scores, or all cluster rates, are equal
+    rare: BoolArray  # the rarer outcome has a rate of at most .1 and occurs in fewer than five clusters
+    rare_clusters: IntArray  # in how many
+    guard: BoolArray  # the default interval was widened by its guard
+    # Correlation of cluster rate and cluster size; nan where the guard did not fire.
     size_correlation: FloatArray
-    singletons: BoolArray
-    fallback: BoolArray
-    unreliable_bootstrap: BoolArray
+    singletons: BoolArray  # every cluster holds one score
+    fallback: BoolArray  # the variance was zero and the effective number of clusters stood in
+    unreliable_bootstrap: BoolArray  # a bootstrap outside its rule of thumb
 
 
 def diagnose(t: ClusterTotals, mo: Moments, result: RateResult) -> Diagnosis:
