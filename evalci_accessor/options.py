@@ -60,6 +60,10 @@ class Record:
         """What ``given``, the ``locals()`` of a method, holds of the fields; a test holds that no parameter is left over."""
         return cls(**{name: given[name] for name in cls.__slots__ if name in given})
 
+    def fields(self) -> dict[str, Any]:
+        """What it holds, by name: to fill another record."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Roles(Record):
