@@ -256,7 +256,7 @@ def _ols_cr2_by_parts(scores: Scores, confidence_level: float) -> Fit:
     estimate, kept = fits[0,].estimate, not_nested(joint_codes(list(scores.clusterings.T)))
     if variance < 0:
         return Fit(estimate=estimate, negative=variance)
-    return with_t(estimate, float(np.sqrt(variance)), min(fits[k,].df for k in kept), confidence_level)
+    return with_quantile(estimate, float(np.sqrt(variance)), confidence_level, min(fits[k,].df for k in kept))
 
 
 def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
@@ -281,7 +281,7 @@ def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
     trace = float(own.sum())
     squares = float((own**2).sum() + ((beside**2).sum() ** 2 - (beside**4).sum()) / bread**2)
     df = trace**2 / squares if squares > 0 else np.nan
-    return with_t(float(results.params[0]), error, df, confidence_level)
+    return with_quantile(float(results.params[0]), error, confidence_level, df)
 
 
 def _glm(scores: Scores, confidence_level: float) -> Fit:
@@ -306,18 +306,13 @@ def _from_logit(results: Any, confidence_level: float) -> Fit:
     estimate, variance = float(p[0] if len(params) == 1 else p[1] - p[0]), float(gradient @ cov @ gradient)
     if variance < 0:
         return Fit(estimate=estimate, negative=variance)
-    return normal(estimate, float(np.sqrt(variance)), confidence_level)
+    return with_quantile(estimate, float(np.sqrt(variance)), confidence_level)
 
 
-def normal(estimate: float, std_error: float, confidence_level: float) -> Fit:
-    """A fit with the normal quantile."""
-    half = float(special.ndtri((1 + confidence_level) / 2)) * std_error
-    return Fit(estimate=estimate, std_error=std_error, low=estimate - half, high=estimate + half)
-
-
-def with_t(estimate: float, std_error: float, df: float, confidence_level: float) -> Fit:
-    """A fit with t's quantile."""
-    half = float(special.stdtrit(df, (1 + confidence_level) / 2)) * std_error
+def with_quantile(estimate: float, std_error: float, confidence_level: float, df: float = np.nan) -> Fit:
+    """A fit with t's quantile, or where ``df`` is nan with the normal one."""
+    at = (1 + confidence_level) / 2
+    half = float(special.ndtri(at) if np.isnan(df) else special.stdtrit(df, at)) * std_error
     return Fit(estimate=estimate, std_error=std_error, low=estimate - half, high=estimate + half, df=df)
 
 
@@ -336,11 +331,8 @@ def gee(
     binomial = scores.bounded and scores.second is None
     # Convergence is judged by the size of the score function, so large scores are brought down by a power of two.
     unit = 1.0 if scores.bounded else float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1])))
-    family, structure = (
-        (Binomial if binomial else Gaussian)(),
-        (Exchangeable if exchangeable else Independence)(),
-    )
-    model = GEE(y / unit, design, groups=codes, family=family, cov_struct=structure, weights=weights)
+    family, structure = (Binomial if binomial else Gaussian), (Exchangeable if exchangeable else Independence)
+    model = GEE(y / unit, design, groups=codes, family=family(), cov_struct=structure(), weights=weights)
     # The score function is a sum over all rows: near an end it is small everywhere, and it is never free of rounding.
     n, rounding = len(scores.first), float(np.finfo(np.float64).eps)
     ctol = max(_CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * rounding * n)
@@ -352,7 +344,9 @@ def gee(
     if binomial:
         found = _from_logit(results, confidence_level)
     else:
-        found = normal(unit * float(results.params[-1]), unit * float(results.bse[-1]), confidence_level)
+        found = with_quantile(
+            unit * float(results.params[-1]), unit * float(results.bse[-1]), confidence_level
+        )
     correlation = float(results.cov_struct.dep_params) if exchangeable else np.nan
     return dataclasses.replace(found, correlation=correlation)
 

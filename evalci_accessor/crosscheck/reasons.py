@@ -116,10 +116,9 @@ class _Beside:
         if theirs.n != n and not (paired and theirs.n == 2 * n):
             nearest = 2 * n if paired and theirs.n_params > 1 else n
             what = "dropped" if theirs.n < nearest else "other"
-            more = (
-                f" (statsmodels left out {theirs.dropped:,} with something missing)" if theirs.dropped else ""
-            )
-            self.rows = f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{more}"
+            self.rows = f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}"
+            if theirs.dropped:
+                self.rows += f" (statsmodels left out {theirs.dropped:,} with something missing)"
 
 
 def _other_weights(used: Any, scores: Scores) -> str:
@@ -142,7 +141,7 @@ def normal_words(df: float, confidence_level: float) -> str:
     return f"normal quantile: {100 * narrower:.2g}% narrower than t({df:.4g})"
 
 
-def reasons(theirs: Theirs, known: Unit, *, confidence_level: float, tolerance: float) -> Seen:
+def reasons(theirs: Theirs, known: Unit, confidence_level: float, tolerance: float) -> Seen:
     """Lay a fitted model beside ours, and find what there is to say."""
     b = _Beside(theirs, known.without_nested(), max(tolerance, _NEAR))
     turned = "" if known.sides is None or b.is_mean else _turned(b)
@@ -224,12 +223,14 @@ def _estimand(b: _Beside) -> list[Reason]:
     told = [theirs.scale, theirs.weighs and f"another estimand: {theirs.weighs}"]
     if b.is_mean:
         told.append(f"another estimand: {theirs.of!r} is a mean, or a sum of them, and not a difference")
-    if theirs.kind not in KINDS:
-        other = (
+    if theirs.kind not in KINDS and b.close:
+        told.append(
+            f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
+        )
+    elif theirs.kind not in KINDS:
+        told.append(
             f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
         )
-        alike = f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
-        told.append(alike if b.close else other)
     if b.same and (b.alike or b.known.scores.flat):
         pass
     elif theirs.is_wide and b.close:
