@@ -18,7 +18,7 @@ import pytest
 
 from evalci_accessor import stats
 from evalci_accessor.stats.pairs.matched import MatchedScores
-from evalci_accessor.stats.planning.design import Parts
+from evalci_accessor.stats.planning.shared import Parts
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 

@@ -14,8 +14,8 @@ from evalci_accessor.exceptions import MethodError, PilotError, PlanWarning, exa
 from evalci_accessor.methods.pilots import Pilots, check_goal, read_pilots
 from evalci_accessor.options import PlanGrid, PlanOptions, Roles
 from evalci_accessor.read import Answer, Read, Reader
-from evalci_accessor.stats.planning.design import Pattern
 from evalci_accessor.stats.planning.pilot import Pilot
+from evalci_accessor.stats.planning.shared import Pattern
 from evalci_accessor.stats.progress import progress, within
 from evalci_accessor.stats.validate import check_level
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, TypeVar
+from typing import Self
 
 import numpy as np
 
@@ -113,8 +113,18 @@ def reshape(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(values).reshape(shape)
 
 
+class _OfPairs:
+    __slots__ = ()
+
+    def shaped(self, shape: tuple[int, ...]) -> Self:
+        """The same with the arrays in the shape of the pairs."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        arrays = {name: reshape(v, shape) for name, v in fields.items() if isinstance(v, np.ndarray)}
+        return type(self)(**fields | arrays)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DifferenceResult:
+class DifferenceResult(_OfPairs):
     """Difference of two systems on the same items, by pair. Every array has the shape of the pairs.
 
     Parameters
@@ -165,13 +175,9 @@ class DifferenceResult:
     confidence_level: float
     fallback: BoolArray
 
-    def shaped(self, shape: tuple[int, ...]) -> DifferenceResult:
-        """The same with the arrays in the shape of the pairs."""
-        return _shaped(self, shape)
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairTestResult:
+class PairTestResult(_OfPairs):
     """A test of whether two systems differ on the same items, by pair. Every array has the shape of the pairs.
 
     Parameters
@@ -194,16 +200,3 @@ class PairTestResult:
     null: str
     method: str
     alternative: str
-
-    def shaped(self, shape: tuple[int, ...]) -> PairTestResult:
-        """The same with the arrays in the shape of the pairs."""
-        return _shaped(self, shape)
-
-
-Result = TypeVar("Result", "DifferenceResult", "PairTestResult")
-
-
-def _shaped(result: Result, shape: tuple[int, ...]) -> Result:
-    fields: dict[str, Any] = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    arrays = {name: reshape(value, shape) for name, value in fields.items() if isinstance(value, np.ndarray)}
-    return type(result)(**(fields | arrays))

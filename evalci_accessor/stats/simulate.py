@@ -19,7 +19,7 @@ from evalci_accessor.options import (
     SimulatedMethod,
 )
 from evalci_accessor.stats import progress as bars
-from evalci_accessor.stats import special
+from evalci_accessor.stats import special, validate
 from evalci_accessor.stats.rates.bootstrap import check_bootstrap, seed_sequence
 from evalci_accessor.stats.rates.clustered import Given, resolve_method
 from evalci_accessor.stats.rates.clustered import rate as rate_ci
@@ -27,15 +27,7 @@ from evalci_accessor.stats.rates.moments import Moments, moments
 from evalci_accessor.stats.rates.proportion import proportion_ci
 from evalci_accessor.stats.results import RateResult
 from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats.validate import (
-    FloatArray,
-    IntArray,
-    as_float,
-    check_level,
-    check_option,
-    check_resamples,
-    tail,
-)
+from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
 
 __all__ = ["CoverageResult", "coverage"]
 
@@ -213,19 +205,18 @@ def coverage(
         names=names,
         df=df,
         alternative=alternative,
-        level=check_level(confidence_level),
-        n_resamples=check_resamples(n_resamples),
+        level=validate.check_level(confidence_level),
+        n_resamples=validate.check_resamples(n_resamples),
     )
     check_option(shape, ClusterShape, "shape")
-    tail(confidence_level, alternative)
-    if isinstance(n_sims, bool) or not isinstance(n_sims, (int, np.integer)) or n_sims < 1:
-        raise MethodError(f"n_sims={n_sims!r} must be a whole number of at least 1 (the default is 1000).")
-    seeds = seed_sequence(rng).spawn(-(-int(n_sims) // design.block))
+    validate.tail(confidence_level, alternative)
+    asked = validate.whole(n_sims, "n_sims", 1, " (the default is 1000)")
+    seeds = seed_sequence(rng).spawn(-(-asked // design.block))
     done: list[FloatArray] = []
     try:
         for i in bars.progress(range(len(seeds)), label="simulations", unit="block", show=progress):
             with bars.within():
-                limits = design.limits(seeds[i], min(design.block, int(n_sims) - i * design.block))
+                limits = design.limits(seeds[i], min(design.block, asked - i * design.block))
             done.append(limits)  # at once for all methods, so that a stop leaves them on the same samples
     except KeyboardInterrupt:
         if not done:
@@ -237,7 +228,7 @@ def coverage(
             "a larger n_sims begins with the same samples.",
             StoppedEarlyWarning,
         )
-    return design.result(found, int(n_sims))
+    return design.result(found, asked)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -355,18 +346,15 @@ def _names(methods: object, df: DegreesOfFreedom) -> tuple[str, ...]:
 
 def _sizes(sizes: object, names: tuple[str, ...]) -> IntArray:
     """Sizes of the clusters, one entry a cluster."""
-    m = as_float(sizes, "sizes")
+    m = validate.as_float(sizes, "sizes")
     if m.ndim != 1 or not m.size:
         raise ClusterError(
             f"`sizes` must be a list with the number of scores of each cluster; got shape {m.shape}. Forty clusters of five are "
             "sizes=[5] * 40; of a frame, df.groupby('doc_id').size()."
         )
-    bad = np.flatnonzero((m < 1) | (m > _LARGEST) | (m != np.round(m)))
-    if len(bad):
-        raise ClusterError(
-            f"`sizes` must be whole numbers from 1 to 2**40; {len(bad)} of {m.size} are not: {examples(f'{m[i]:g}' for i in bad)}. "
-            "Leave empty clusters out."
-        )
+    bad = m[(m < 1) | (m > _LARGEST) | (m != np.round(m))]
+    text, left_out = "`sizes` must be whole numbers from 1 to 2**40", " Leave empty clusters out."
+    validate.refuse(bad, m.size, text, kind=ClusterError, hint=left_out)
     if m.size == 1 and not all(name.startswith(_NAIVE) for name in names):
         raise ClusterError(
             "`sizes` holds a single cluster, from which no error between clusters can be told. Name two clusters or more, or "
@@ -377,7 +365,7 @@ def _sizes(sizes: object, names: tuple[str, ...]) -> IntArray:
 
 def _share(value: object, name: str) -> float:
     """A number from 0 to 1."""
-    array = as_float(value, name)
+    array = validate.as_float(value, name)
     if array.ndim:
         raise MethodError(
             f"`{name}` must be one number; got shape {array.shape}. Call once for each of several."

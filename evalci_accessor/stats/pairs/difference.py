@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError, WeightError
 from evalci_accessor.options import Alternative, Claim, DiffMethod
-from evalci_accessor.stats import special
+from evalci_accessor.stats import special, validate
 from evalci_accessor.stats.methods import DIFFERENCE, needing
-from evalci_accessor.stats.pairs.laws import (
-    Law,
-    Level,
-    NewcombeLaw,
-    PivotLaw,
-    ReplicateLaw,
-    ScoreLaw,
-    adjusted_wald,
-    cr_law,
-    sided,
-)
+from evalci_accessor.stats.pairs import laws, posterior
+from evalci_accessor.stats.pairs.laws import Law, Level, PivotLaw, ReplicateLaw, ScoreLaw
 from evalci_accessor.stats.pairs.matched import PairTotals, pair_variance
-from evalci_accessor.stats.pairs.posterior import (
-    CrossedEvidence,
-    Evidence,
-    crossed_evidence,
-    crossed_posteriors,
-    pair_posteriors,
-)
+from evalci_accessor.stats.pairs.posterior import CrossedEvidence, Evidence
 from evalci_accessor.stats.rates.bootstrap import check_bootstrap, mean_replicates, seed_sequence
 from evalci_accessor.stats.rates.limits import one_sided
 from evalci_accessor.stats.results import DifferenceResult
-from evalci_accessor.stats.validate import (
-    BoolArray,
-    FloatArray,
-    as_float,
-    check_level,
-    check_option,
-    check_resamples,
-    tail,
-)
+from evalci_accessor.stats.validate import BoolArray, FloatArray, as_float, check_option
 
 RESAMPLED = needing(DIFFERENCE, "resamples")
 INDEPENDENT = needing(DIFFERENCE, "independent")
+_PSEUDO = {"bonett_price": 1.0, "agresti_min": 0.5}  # items added to each discordant cell
 
 
 def diff_ci(
@@ -126,7 +104,7 @@ def diff_ci(
     replicates = None
     if method == "bootstrap_percentile" and t.n_clusters > 1:
         d, sizes = (t.d, t.size) if t.d is not None and t.size is not None else _as_items(t)
-        replicates = mean_replicates(d.T, sizes, check_resamples(n_resamples), seed_sequence(rng)).T
+        replicates = mean_replicates(d.T, sizes, validate.check_resamples(n_resamples), seed_sequence(rng)).T
     concordant = None if both is None else _concordant(as_float(both, "both"), t, shape)
     ran = resolve_diff_method(method, binary=True, clustered=t.size is not None)
     width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
@@ -206,7 +184,7 @@ def resolve_diff_method(
 
 def check_tail(confidence_level: float, alternative: Alternative) -> float:
     """Probability outside each limit in use, of which a one-sided one must not lie beyond the estimate."""
-    outside = tail(confidence_level, alternative)
+    outside = validate.tail(confidence_level, alternative)
     if outside > 0.5:
         raise MethodError(
             f"confidence_level={confidence_level!r} puts the one-sided limit beyond the estimate itself; it must be at least .5."
@@ -224,8 +202,7 @@ def resolve_claim(margin: float | None, claim: Claim | None, *, bounded: bool) -
                 f"claim={claim!r} needs margin=, the largest difference that does not matter (in units of the scores)."
             )
         return 0.0, "superiority"
-    is_number = isinstance(margin, (int, float, np.integer, np.floating)) and not isinstance(margin, bool)
-    if not is_number or not 0 <= margin < np.inf:
+    if not validate.is_number(margin) or not 0 <= margin < np.inf:
         raise MethodError(
             f"margin={margin!r} must be a number >= 0, in units of the scores (.02: two points)."
         )
@@ -239,7 +216,7 @@ def resolve_claim(margin: float | None, claim: Claim | None, *, bounded: bool) -
     return float(margin), claim or "noninferiority"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
     """What a method needs of a lot of pairs, so that several lots can be concluded together.
 
@@ -247,33 +224,27 @@ class Prepared:
     ----------
     totals : PairTotals
         Without what lies by cluster.
-    evidence : Evidence or None
-        Of the ICC, for ``"icc_averaged"``.
-    law : Law or None
-        The law of any other method.
+    basis : Law, Evidence or dict
+        The law of the method; of ``"icc_averaged"`` the evidence of the ICC, by each of crossed clusterings.
     flat : ndarray of bool, shape (P,)
         Where no difference varied.
     n_differing : ndarray of float, shape (P,)
         Clusters in which the systems' sums differ.
-    crossed : dict or None
-        The evidence under crossed clusterings, in place of the other.
     negative, short : ndarray of bool, shape (P,)
         Where a variance under crossed clusterings is negative, or less than that of one of them, as `PairVariance` has it.
     """
 
     totals: PairTotals
-    evidence: Evidence | None
-    law: Law | None
+    basis: Law | Evidence | CrossedEvidence
     flat: BoolArray
     n_differing: FloatArray
-    crossed: CrossedEvidence | None
     negative: BoolArray
     short: BoolArray
 
     @property
     def df(self) -> FloatArray:
         """Degrees of freedom of the t quantile, shape (P,); nan under any other law."""
-        return self.law.df if isinstance(self.law, PivotLaw) else np.full(len(self.flat), np.nan)
+        return self.basis.df if isinstance(self.basis, PivotLaw) else np.full(len(self.flat), np.nan)
 
 
 def prepare(
@@ -285,32 +256,26 @@ def prepare(
             "All items lie in a single cluster, from which no error between clusters can be told."
         )
     flat = negative = short = np.zeros(len(t.total), dtype=bool)
-    law: Law | None = None
-    if method == "tango":
-        law = ScoreLaw.of(t, None)
+    basis: Law | Evidence | CrossedEvidence
+    if method == "icc_averaged":
+        basis = Evidence.of(t) if t.crossed is None else posterior.crossed_evidence(t.crossed)
+    elif method == "tango":
+        basis = ScoreLaw.of(t, None)
     elif method == "newcombe":
         if both is None:
             raise MethodError("method='newcombe' needs the items that both systems passed: pass `both`.")
-        law = NewcombeLaw.of(t, both)
-    elif method in ("bonett_price", "agresti_min"):
-        law = adjusted_wald(t, 1.0 if method == "bonett_price" else 0.5)
+        basis = laws.NewcombeLaw.of(t, both)
+    elif method in _PSEUDO:
+        basis = laws.adjusted_wald(t, _PSEUDO[method])
     elif method in RESAMPLED:
         assert replicates is not None
-        law, flat = _replicate_law(t, replicates)
-    elif method != "icc_averaged":
+        basis, flat = _replicate_law(t, replicates)
+    else:
         variance = pair_variance(t, method)
-        law, flat = cr_law(t, method, variance)
+        basis, flat = laws.cr_law(t, method, variance)
         negative, short = variance.negative, variance.short
-    return Prepared(
-        totals=_without_clusters(t),
-        evidence=Evidence.of(t) if law is None and t.crossed is None else None,
-        law=law,
-        flat=flat,
-        n_differing=t.n_differing,
-        crossed=crossed_evidence(t.crossed) if law is None and t.crossed is not None else None,
-        negative=negative,
-        short=short,
-    )
+    kept, differing = _without_clusters(t), t.n_differing
+    return Prepared(kept, basis, flat, differing, negative, short)
 
 
 def _without_clusters(t: PairTotals) -> PairTotals:
@@ -321,7 +286,7 @@ def _without_clusters(t: PairTotals) -> PairTotals:
 
 def _replicate_law(t: PairTotals, replicates: FloatArray) -> tuple[ReplicateLaw, BoolArray]:
     """The law of the replicates; where they do not vary, which is no certainty, the fallback's on a grid of its quantiles."""
-    spare, flat = cr_law(t, "cr2")
+    spare, flat = laws.cr_law(t, "cr2")
     error = np.where(flat, spare.std_error, replicates.std(axis=1, ddof=1))
     bound = 1.0 if t.bounded else np.inf
     if flat.any():
@@ -334,31 +299,14 @@ def _replicate_law(t: PairTotals, replicates: FloatArray) -> tuple[ReplicateLaw,
 
 def joint_law(lots: Sequence[Prepared]) -> Law:
     """The law of all pairs of several lots."""
-    laws = [lot.law for lot in lots if lot.law is not None]
-    if laws:
-        return type(laws[0]).join(laws)
-    crossed = [lot.crossed for lot in lots if lot.crossed is not None]
-    single = [one for lot in lots if (one := lot.evidence)]
-    posteriors = crossed_posteriors(crossed) if crossed else pair_posteriors(single)
-    return ScoreLaw.join([ScoreLaw.of(lot.totals, one) for lot, one in zip(lots, posteriors, strict=True)])
-
-
-def infer(
-    t: PairTotals,
-    method: str,
-    *,
-    alternative: Alternative,
-    confidence_level: float,
-    margin: float | None,
-    claim: Claim | None,
-    replicates: FloatArray | None = None,
-    simultaneous: float | None = None,
-) -> DifferenceResult:
-    """Interval, p-value and verdict of one lot of pairs by a resolved method."""
-    width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
-    lots = [prepare(t, method, replicates=replicates)]
-    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
-    return conclude(lots, method, **sided, margin=width, claim=claimed, simultaneous=simultaneous)
+    of_lots = [lot.basis for lot in lots]
+    if isinstance(of_lots[0], Law):
+        return posterior.joined([one for one in of_lots if isinstance(one, Law)])
+    if isinstance(of_lots[0], Evidence):
+        found = posterior.pair_posteriors([one for one in of_lots if isinstance(one, Evidence)])
+    else:
+        found = posterior.crossed_posteriors([one for one in of_lots if isinstance(one, Mapping)])
+    return ScoreLaw.join([ScoreLaw.of(lot.totals, one) for lot, one in zip(lots, found, strict=True)])
 
 
 def conclude(
@@ -377,7 +325,7 @@ def conclude(
     """
     totals = [lot.totals for lot in lots]
     bounded = totals[0].bounded
-    outside, level = check_tail(confidence_level, alternative), check_level(confidence_level)
+    outside, level = check_tail(confidence_level, alternative), validate.check_level(confidence_level)
     law, mean = joint_law(lots), np.concatenate([t.mean for t in totals])
     bounds = (-1.0, 1.0) if bounded else (-np.inf, np.inf)
     low, high = one_sided(*law.limits(outside), alternative, bounds)
@@ -388,7 +336,7 @@ def conclude(
         wide = law.limits(simultaneous) if seen else (none, none)
     # Without any difference nothing speaks against none, also where no interval can be given.
     equal = np.concatenate([t.square == 0 for t in totals])
-    pvalue = np.where(equal & (alternative == "two-sided"), 1.0, sided(*law.tails(0.0), alternative))
+    pvalue = np.where(equal & (alternative == "two-sided"), 1.0, laws.sided(*law.tails(0.0), alternative))
     verdict, shown = _verdict(law, mean, pvalue, margin, claim, 1 - level)
     pairs = [len(t.total) for t in totals]
     return DifferenceResult(

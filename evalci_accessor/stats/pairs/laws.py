@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,12 +13,11 @@ from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Alternative
 from evalci_accessor.stats import special
 from evalci_accessor.stats.pairs.matched import PairTotals, PairVariance, pair_variance
-from evalci_accessor.stats.pairs.posterior import PairPosterior
+from evalci_accessor.stats.pairs.posterior import PairPosterior, joined
 from evalci_accessor.stats.rates.limits import wilson_limits
 from evalci_accessor.stats.validate import BoolArray, FloatArray
 
 Level: TypeAlias = float | FloatArray
-AnyLaw = TypeVar("AnyLaw", bound="Law")
 _FEW_CLUSTERS = 6  # the least number that all side with one system by chance less than one time in twenty
 _FAR = 38.0  # normal quantile beyond which a tail is 0 in float64
 
@@ -41,11 +40,6 @@ class Law(abc.ABC):
     def negated(self) -> Law:
         """The law of the difference taken the other way round."""
 
-    @classmethod
-    def join(cls, laws: Sequence[Self]) -> Self:
-        """The laws of several lots of pairs as one, so that their roots are searched for together."""
-        return _joined(laws)
-
     def tails(self, null: float) -> tuple[FloatArray, FloatArray]:
         """P-values of "greater than ``null``" and of "less than ``null``"."""
         return np.exp(self.log_tail(null)), np.exp(self.negated().log_tail(-null))
@@ -56,17 +50,6 @@ class Law(abc.ABC):
         # From the smaller tail in logs, since 1 - p would round to 1; equal tails are 0, which rounding would miss.
         value = np.where(up <= down, -special.ndtri_exp(up), special.ndtri_exp(down))
         return np.asarray(np.where(np.abs(up - down) < 1e-14, 0.0, value))
-
-
-def _joined(laws: Sequence[AnyLaw]) -> AnyLaw:
-    """One law whose arrays are those of several, one after the other."""
-    if len(laws) == 1:
-        return laws[0]
-    fields: dict[str, Any] = {}
-    for field in dataclasses.fields(laws[0]):
-        values = [getattr(law, field.name) for law in laws]
-        fields[field.name] = np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
-    return type(laws[0])(**fields)
 
 
 def sided(greater: FloatArray, less: FloatArray, alternative: Alternative) -> FloatArray:
@@ -143,7 +126,7 @@ class ScoreLaw(Law):
             more = ((0, 0), (0, width - law.share.shape[1]))
             share, weight = np.pad(law.share, more, constant_values=1.0), np.pad(law.weight, more)
             padded.append(dataclasses.replace(law, share=share, weight=weight))
-        return _joined(padded)
+        return joined(padded)
 
     @classmethod
     def of(cls, t: PairTotals, posterior: PairPosterior | None) -> ScoreLaw:

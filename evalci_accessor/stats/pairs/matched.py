@@ -21,7 +21,7 @@ _COUNTABLE = 2.0**53  # whole numbers from here on have gaps
 _ITEMS = 2**13  # items packed into bits at a time, so that turning them over stays in cache
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class PairTotals:
     """Totals of the differences of P pairs of systems on the same n items.
 
@@ -35,12 +35,12 @@ class PairTotals:
         Sum of the differences in each cluster; None where each item stands for itself and only the totals are known.
     total, square : ndarray of float, shape (P,)
         Sum of the differences of the items, and of their squares; weighted, as all sums are, if there are weights.
+    spread : ndarray of float, shape (P,)
+        Sum of the squared deviations of the differences from their mean.
     binary, bounded : bool
         Whether all scores are 0 or 1, and whether all lie in [0, 1].
     span, scale : ndarray of float, shape (P,)
         Range of the scores of both systems, 1 where they are bounded, and the largest without its sign: rounding goes by it.
-    spread : ndarray of float, shape (P,)
-        Sum of the squared deviations of the differences from their mean.
     cells : ndarray of float, shape (4, P, G), or None
         Items that both passed, only the first, only the second, neither, by cluster.
     weights : PairWeights or None
@@ -54,11 +54,11 @@ class PairTotals:
     d: FloatArray | None
     total: FloatArray
     square: FloatArray
+    spread: FloatArray
     binary: bool
     bounded: bool
     span: FloatArray
     scale: FloatArray
-    spread: FloatArray
     cells: FloatArray | None = None
     weights: PairWeights | None = None
     crossed: Every | None = None
@@ -148,11 +148,10 @@ class PairTotals:
             # The split of the concordant items does not matter to a difference, but Eliasziw and Donner's test looks at it.
             d, total, square = b - c, (b - c).sum(axis=1), (b + c).sum(axis=1)
         ones, spread = np.ones(len(b)), _spread(total, square, n)
-        sums: dict[str, Any] = {"d": d, "total": total, "square": square, "spread": spread}
-        return cls(n=n, size=sizes, binary=True, bounded=True, span=ones, scale=ones, **sums)
+        return cls(n, sizes, d, total, square, spread, binary=True, bounded=True, span=ones, scale=ones)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class MatchedScores:
     """Scores of M systems on the same n items.
 
@@ -245,19 +244,7 @@ class MatchedScores:
             cluster, codes = np.unique(clusters, return_inverse=True)
             size = np.bincount(codes, weights=weights, minlength=len(cluster)).astype(np.float64)
             sums = _sum_by(moved, codes, len(cluster))
-        return cls(
-            scores=values,
-            mean=mean,
-            codes=codes,
-            cluster=cluster,
-            size=size,
-            sums=sums,
-            binary=binary,
-            bounded=bounded,
-            low=low,
-            high=high,
-            weights=weights,
-        )
+        return cls(values, mean, codes, cluster, size, sums, binary, bounded, low, high, weights)
 
     def gram(self) -> FloatArray:
         """Number of items that both of two systems passed, for all pairs at once, shape (M, M) (0/1 scores)."""
@@ -294,15 +281,14 @@ class MatchedScores:
         total = self.total(a, b) if d is None else d.sum(axis=1)
         exact = self.binary or by_cluster
         spread = _spread(total, square, self.n) if exact else self._spreads(a, b, total / self.n)
-        sums: dict[str, Any] = {"d": d, "total": total, "square": square, "spread": spread}
         size, known = self.sizes if by_cluster else None, self._cells(a, b) if cells else None
-        return PairTotals(size=size, cells=known, **sums, **self._shared(a, b))
+        return PairTotals(self.n, size, d, total, square, spread, cells=known, **self._shared(a, b))
 
     def _shared(self, a: IntArray, b: IntArray) -> dict[str, Any]:
         """What the totals of pairs have whatever their weights."""
         low, high = np.minimum(self.low[a], self.low[b]), np.maximum(self.high[a], self.high[b])
         span, scale = np.ones(len(a)) if self.bounded else high - low, np.maximum(np.abs(low), np.abs(high))
-        return {"n": self.n, "binary": self.binary, "bounded": self.bounded, "span": span, "scale": scale}
+        return {"binary": self.binary, "bounded": self.bounded, "span": span, "scale": scale}
 
     def total(self, a: IntArray, b: IntArray) -> FloatArray:
         """Sum of the (weighted) differences of the pairs (a, b)."""
@@ -332,10 +318,8 @@ class MatchedScores:
             spread[part], value[part] = worth(off, total[part] / self.mass, w)
             if codes is not None and kish is not None:
                 within[part] = within_sums(off, d[part] / self.sizes, w, codes, kish)
-        known: dict[str, Any] = {"kish": kish, "square": heavy, "within": within, "worth": value}
-        weights = PairWeights(total=self.mass, effective=kish_size(w), **known)
-        sums: dict[str, Any] = {"d": d, "total": total, "square": square, "spread": spread}
-        return PairTotals(size=self.sizes, weights=weights, **sums, **self._shared(a, b))
+        weights = PairWeights(self.mass, kish_size(w), kish, heavy, within, value)
+        return PairTotals(self.n, self.sizes, d, total, square, spread, weights=weights, **self._shared(a, b))
 
     def _by_cluster(self, a: IntArray, b: IntArray) -> FloatArray:
         """Sum of the differences in each cluster, shape (P, G); of graded scores one by one, since sums of theirs would cancel."""
@@ -454,7 +438,7 @@ def _crossed(every: Every, kind: str) -> PairVariance:
 _ROUNDING = 1e-20  # share of a squared difference below which a squared deviation is rounding
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class PairWeights:
     """What the weights add to the totals of P pairs.
 

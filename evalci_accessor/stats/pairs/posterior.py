@@ -13,8 +13,9 @@ size matter, so the cost does not grow with their number.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from evalci_accessor.stats.rates.intersections import counted, joint_effect
 from evalci_accessor.stats.rates.posterior import HALF_PI
 from evalci_accessor.stats.validate import FloatArray
 
+Record = TypeVar("Record")
 CrossedEvidence: TypeAlias = "Mapping[tuple[int, ...], Evidence]"
 N_NODES = 64
 _BINS = 128  # values of the effective share under crossed clusterings
@@ -30,6 +32,7 @@ _N_SEARCH = 48  # nodes of the passes that only have to find where the posterior
 _DROP = 40.0  # log units below the peak at which it counts as zero
 _CELLS = 2**20  # pairs x nodes x sizes worked on at a time
 _FLAT = 1e-12  # share of the squares below which a sum of squares is rounding
+_legendre = functools.cache(np.polynomial.legendre.leggauss)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -124,6 +127,17 @@ def crossed_evidence(every: Every) -> CrossedEvidence:
     return {some: Evidence.of(t) for some, t in every.items() if set(some) <= places}
 
 
+def joined(records: Sequence[Record]) -> Record:
+    """One dataclass whose arrays are those of several, one after the other."""
+    first = records[0]
+    if len(records) == 1:
+        return first
+    fields = {f.name: getattr(first, f.name) for f in dataclasses.fields(first)}  # type: ignore[arg-type]
+    names = [name for name, value in fields.items() if isinstance(value, np.ndarray)]
+    arrays: Any = {name: np.concatenate([getattr(one, name) for one in records]) for name in names}
+    return dataclasses.replace(first, **arrays)  # type: ignore[type-var]
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """What the likelihood needs of P pairs: sums over the clusters of each of C sizes, of mean differences about the overall mean.
@@ -177,19 +191,12 @@ class Evidence:
         """Several lots as one; sizes that no cluster has fill up the shorter ones."""
         if len(lots) == 1:
             return lots[0]
-        width = max(lot.size.shape[1] for lot in lots)
-
-        def wide(name: str, fill: float) -> FloatArray:
-            parts = [getattr(lot, name) for lot in lots]
-            gaps = [((0, 0), (0, width - part.shape[1])) for part in parts]
-            return np.concatenate(
-                [np.pad(p, gap, constant_values=fill) for p, gap in zip(parts, gaps, strict=True)]
-            )
-
-        sums = {name: wide(name, float(name == "size")) for name in ("size", "count", "first", "second")}
-        for name in ("within", "n", "growth"):
-            sums[name] = np.concatenate([getattr(lot, name) for lot in lots])
-        return cls(**sums, independent=False)
+        width, padded = max(lot.size.shape[1] for lot in lots), []
+        for lot in lots:
+            more = ((0, 0), (0, width - lot.size.shape[1]))
+            sums: Any = {name: np.pad(getattr(lot, name), more) for name in ("count", "first", "second")}
+            padded.append(dataclasses.replace(lot, size=np.pad(lot.size, more, constant_values=1.0), **sums))
+        return joined(padded)
 
     def part(self, pairs: slice) -> Evidence:
         """Some of the pairs."""
@@ -241,7 +248,7 @@ def _nodes(like: Evidence, n_nodes: int) -> tuple[FloatArray, FloatArray]:
         low, high = np.maximum(low + (first - 1) * step, 0.0), np.minimum(low + (last + 2) * step, HALF_PI)
         if not narrow.any():
             break
-    x, w = np.polynomial.legendre.leggauss(n_nodes)
+    x, w = _legendre(n_nodes)
     phi = low[:, None] + (x + 1) / 2 * (high - low)[:, None]
     span = np.broadcast_to(w / 2, phi.shape) * (high - low)[:, None]
     for _ in range(3):

@@ -124,7 +124,7 @@ def resolve_test_method(
     check_option(method, PairTestMethod, "method")
     if method == "auto":
         return "icc_averaged" if clustered else "asymptotic" if weighted else "exact"
-    needs = MCNEMAR[method].needs
+    needs = MCNEMAR[method]
     if clustered and "independent" in needs:
         raise MethodError(
             f"method={method!r} takes the items as independent, so the clusters would be ignored. Leave method out for the "
@@ -155,7 +155,7 @@ def pair_test(
     """`mcnemar` on ready totals, by a resolved method."""
     check_option(alternative, Alternative, "alternative")
     check_resamples(n_resamples)
-    if "clusters" in MCNEMAR[method].needs and t.n_clusters < 2:
+    if "clusters" in MCNEMAR[method] and t.n_clusters < 2:
         raise ClusterError(
             "All items lie in a single cluster, from which no error between clusters can be told."
         )

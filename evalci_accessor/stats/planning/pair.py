@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreRangeError, examples
 from evalci_accessor.options import Alternative, Claim, PlanMethod
+from evalci_accessor.stats import validate
 from evalci_accessor.stats.pairs.difference import check_tail, resolve_claim
-from evalci_accessor.stats.planning.design import (
-    Checked,
-    Design,
-    Flat,
-    Goal,
-    Parts,
-    Pattern,
-    Sums,
-    correlations,
-    each,
-    positive,
-    robust_power,
-    score_power,
-    whole,
-    whole_clusters,
-    within,
-)
+from evalci_accessor.stats.planning import shared
+from evalci_accessor.stats.planning.shared import Columns, Goal, Parts, Point, Sums
 from evalci_accessor.stats.validate import FloatArray, IntArray, as_float, check_level, check_option
 
 _NEAR = 1e-9
+_ROUNDING = 1e-12
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,8 +62,8 @@ class PowerPlan:
     confidence_level: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairDesign(Checked):
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class PairDesign(shared.Checked):
     """A checked question about pairs but for the difference, the margin and the number of clusters."""
 
     bounded: bool
@@ -84,52 +71,49 @@ class PairDesign(Checked):
     alternative: Alternative
 
     @classmethod
-    def of(cls, design: Design) -> tuple[PairDesign, float]:
+    def of(
+        cls,
+        asked: shared.Design,
+        spread: Mapping[str, object],
+        margin: float | None,
+        claim: Claim | None,
+        alternative: Alternative,
+    ) -> tuple[PairDesign, float]:
         """The design and the margin after the checks."""
-        samples = whole(design.n_samples, "n_samples", 1)
-        check_tail(design.confidence_level, design.alternative)
-        spread = _spread(design)
-        bounded = "std_dev" not in spread
-        width, claimed = resolve_claim(design.margin, design.claim, bounded=bounded)
-        if (width > 0 or claimed != "superiority") and design.alternative != "two-sided":
+        samples = validate.whole(asked.n_samples, "n_samples", 1)
+        check_tail(asked.confidence_level, alternative)
+        varying = _spread(**spread)
+        bounded = "std_dev" not in varying
+        width, claimed = resolve_claim(margin, claim, bounded=bounded)
+        if (width > 0 or claimed != "superiority") and alternative != "two-sided":
             raise MethodError(
-                f"alternative={design.alternative!r} would be ignored: a verdict against a margin has the side of its claim. "
+                f"alternative={alternative!r} would be ignored: a verdict against a margin has the side of its claim. "
                 "Leave alternative='two-sided'."
             )
-        pattern = Pattern.of(design.items_per_cluster)
-        of_clusters, of_items = correlations(design.icc, design.item_icc, samples)
+        pattern = shared.Pattern.of(asked.items_per_cluster)
+        columns = asked.correlations(samples) | varying
         single = bool((pattern.sizes == 1).all())
-        ran = resolve_plan_method(design.method, binary=bounded and samples == 1, single=single)
-        return cls(
-            pattern=pattern,
-            icc=of_clusters,
-            item_icc=of_items,
-            spread=spread,
-            n_samples=samples,
-            method=ran,
-            bounded=bounded,
-            claim=claimed,
-            alternative=design.alternative,
-            level=check_level(design.confidence_level),
-        ), width
+        ran = resolve_plan_method(asked.method, binary=bounded and samples == 1, single=single)
+        level = check_level(asked.confidence_level)
+        return cls(pattern, columns, samples, ran, level, bounded, claimed, alternative), width
 
-    def variance(self, flat: Flat, i: int, difference: float) -> float:
+    def variance(self, at: Point) -> float:
         """Variance of the difference of single scores of an item, which must be above 0."""
-        if "std_dev" in flat:
-            return float(flat["std_dev"][i] ** 2)
-        if "disagreement" in flat:
-            share = flat["disagreement"][i]
-        else:
-            share = _disagreement(flat["rate"][i], difference, flat["correlation"][i])
-        return float(share - difference**2)
+        if "std_dev" in at:
+            return at["std_dev"] ** 2
+        difference = at["difference"]
+        if "disagreement" in at:
+            return at["disagreement"] - difference**2
+        a, b = at["rate"] + difference, at["rate"]
+        both = a * b + at["correlation"] * np.sqrt(max(a * (1 - a), 0.0) * max(b * (1 - b), 0.0))
+        return float(a + b - 2 * both) - difference**2
 
-    def feasible(self, flat: Flat, i: int) -> tuple[float, float]:
+    def feasible(self, at: Point) -> tuple[float, float]:
         """The least and the greatest difference that can be, without the ends."""
-        if "std_dev" in flat:
-            return -np.inf, np.inf
-        if "disagreement" in flat:
-            return -float(flat["disagreement"][i]), float(flat["disagreement"][i])
-        return _feasible_difference(float(flat["rate"][i]), float(flat["correlation"][i]))
+        if "rate" in at:
+            return _feasible_difference(at["rate"], at["correlation"])
+        end = at.get("disagreement", np.inf)
+        return -end, end
 
     def goal(self, difference: float, margin: float) -> Goal:
         """What the verdict of `diff_ci` asks for."""
@@ -145,54 +129,42 @@ class PairDesign(Checked):
         down = self.alternative == "less" or (self.alternative == "two-sided" and difference < 0)
         return Goal(above=None if down else 0.0, below=0.0 if down else None, outside=outside)
 
-    def parts(self, flat: Flat, i: int, difference: float) -> Parts:
+    def parts(self, at: Point) -> Parts:
         """Parts of the variance of an item's value."""
-        return self.parts_of(self.variance(flat, i, difference), flat, i)
+        return self.parts_of(self.variance(at), at)
 
-    def power(
-        self, flat: Flat, i: int, difference: float, margin: float, n_clusters: int, times: float = 1.0
-    ) -> float:
+    def power(self, at: Point, n_clusters: int, times: float = 1.0) -> float:
         """Power of one design, with ``times`` as many items."""
-        size, count = self.pattern.counts(n_clusters, times)
-        parts, goal = self.parts(flat, i, difference), self.goal(difference, margin)
+        difference, parts, goal = at["difference"], self.parts(at), self.goal(at["difference"], at["margin"])
         if parts.between + parts.item <= 0:
             return goal.holds(difference)
         robust = self.method == "cr2"
-        sums = Sums.draw(size, count, parts, robust=robust)
-        return robust_power(sums, difference, goal) if robust else score_power(sums, difference, goal)
+        sums = Sums.draw(*self.pattern.counts(n_clusters, times), parts, robust=robust)
+        of_test = shared.robust_power if robust else shared.score_power
+        return of_test(sums, difference, goal)
 
-    def limit(self, flat: Flat, i: int, difference: float, margin: float, n_clusters: int) -> float:
+    def limit(self, at: Point, n_clusters: int) -> float:
         """Power as the items grow without bound."""
-        parts = self.parts(flat, i, difference)
+        parts = self.parts(at)
         if parts.between <= 0:
-            return self.goal(difference, margin).holds(difference)
-        return self.power(flat, i, difference, margin, n_clusters, self.pattern.endless(parts))
+            return self.goal(at["difference"], at["margin"]).holds(at["difference"])
+        return self.power(at, n_clusters, self.pattern.endless(parts))
 
-    def plan(self, shape: tuple[int, ...], flat: Flat, power: FloatArray | None = None) -> PowerPlan:
-        """The plan of these differences, margins and numbers of clusters; power is known where a search has found it."""
+    def plan(self, shape: tuple[int, ...], points: Sequence[Point]) -> PowerPlan:
+        """The plan of these points."""
 
-        def one(i: int) -> tuple[float, ...]:
-            d, margin = float(flat["difference"][i]), float(flat["margin"][i])
-            clusters = int(flat["n_clusters"][i])
+        def one(at: Point) -> tuple[float, ...]:
+            clusters = int(at["n_clusters"])
             size, count = self.pattern.counts(clusters)
-            if not np.isfinite([d, margin]).all():
-                return (np.nan, np.nan, np.nan, np.nan, (size * count).sum())
-            parts = self.parts(flat, i, d)
-            got = self.power(flat, i, d, margin, clusters) if power is None else power[i]
+            asked, n_items = (at["difference"], at["margin"]), (size * count).sum()
+            if not np.isfinite(asked).all():
+                return np.nan, *asked, np.nan, np.nan, np.nan, clusters, n_items
+            parts = self.parts(at)
             errors = parts.std_error(size, count), parts.design_effect(size, count)
-            return (got, *errors, self.limit(flat, i, d, margin, clusters), (size * count).sum())
+            return self.power(at, clusters), *asked, *errors, self.limit(at, clusters), clusters, n_items
 
-        columns = each(len(flat["icc"]), one, "power") or [np.empty(0)] * 5
-        found = [column.reshape(shape) for column in columns]
         return PowerPlan(
-            power=found[0],
-            difference=flat["difference"].reshape(shape),
-            margin=flat["margin"].reshape(shape),
-            std_error=found[1],
-            design_effect=found[2],
-            power_limit=found[3],
-            n_clusters=flat["n_clusters"].reshape(shape).astype(np.int64),
-            n_items=found[4].astype(np.int64),
+            **shared.arrays(PowerPlan, shape, shared.each(points, one, "power")),
             n_samples=self.n_samples,
             claim=self.claim,
             method=self.method,
@@ -219,40 +191,33 @@ def resolve_plan_method(method: PlanMethod, *, binary: bool, single: bool) -> st
     return str(method)
 
 
-def _spread(design: Design) -> Flat:
+def _spread(disagreement: object, rate: object, correlation: object, std_dev: object) -> Columns:
     """How much the differences of the items vary, given in exactly one way."""
-    disagreement, std_dev = design.disagreement, design.std_dev
-    rate, correlation = design.rate, design.correlation
-    said = [disagreement is not None, rate is not None or correlation is not None, std_dev is not None]
-    if sum(said) != 1:
-        given = [n for n, v in zip(("disagreement", "rate/correlation", "std_dev"), said, strict=True) if v]
+    either = correlation if rate is None else rate
+    ways = {"disagreement": disagreement, "rate/correlation": either, "std_dev": std_dev}
+    given = [name for name, value in ways.items() if value is not None]
+    if len(given) != 1:
         raise MethodError(
             f"How much the two systems differ item by item must be said in exactly one way; got {' and '.join(given) or 'none'}. "
             "Give disagreement= (the share of items on which one passes and the other does not), or rate= (pass rate of the second "
             "system) with correlation= (of the two systems' scores of an item), or for graded scores std_dev= (of the item "
             "differences)."
         )
-    if said[2]:
+    if std_dev is not None:
         what = "the standard deviation of the difference of an item"
-        return {"std_dev": positive(std_dev, "std_dev", what)}
-    if said[0]:
-        share = within(disagreement, "disagreement", 0, 1)
+        return {"std_dev": shared.positive(std_dev, "std_dev", what)}
+    if disagreement is not None:
+        share = shared.within(disagreement, "disagreement", 0, 1)
         what = "the share of items on which the two systems disagree"
-        return {"disagreement": positive(share, "disagreement", what)}
+        return {"disagreement": shared.positive(share, "disagreement", what)}
     if rate is None or correlation is None:
         missing = "rate" if rate is None else "correlation"
         raise MethodError(
             f"rate= and correlation= go together, and {missing}= is missing. Independent systems have correlation=0; two models on "
             "the same items rather .3 to .7."
         )
+    within = shared.within
     return {"rate": within(rate, "rate", 0, 1), "correlation": within(correlation, "correlation", -1, 1)}
-
-
-def _disagreement(rate: float, difference: float, correlation: float) -> float:
-    """Share of items on which two systems disagree, of which the second passes ``rate``."""
-    a, b = rate + difference, rate
-    both = a * b + correlation * np.sqrt(max(a * (1 - a), 0.0) * max(b * (1 - b), 0.0))
-    return float(a + b - 2 * both)
 
 
 def _correlation_range(a: float, b: float) -> tuple[float, float]:
@@ -269,7 +234,7 @@ def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]
         if not 0 < a < 1:
             return False
         low, high = _correlation_range(a, rate)
-        return low - 1e-12 <= correlation <= high + 1e-12
+        return low - _ROUNDING <= correlation <= high + _ROUNDING
 
     ends = []
     for far in (-rate, 1 - rate):
@@ -282,31 +247,28 @@ def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]
     return ends[0], ends[1]
 
 
-def check_spread(design: PairDesign, flat: Flat, difference: FloatArray) -> None:
+def check_spread(design: PairDesign, points: Sequence[Point]) -> None:
     """Refuse differences that cannot be, with what could."""
-    if "disagreement" in flat:
-        share = flat["disagreement"]
-        bad = np.flatnonzero((np.abs(difference) > share) | (share - difference**2 <= 0))
-        if len(bad):
-            shown = (f"difference {difference[i]:g} at disagreement {share[i]:g}" for i in bad)
+    if "disagreement" in design.columns:
+        rows = [(at["difference"], at["disagreement"]) for at in points]
+        bad = [(d, share) for d, share in rows if abs(d) > share or share - d**2 <= 0]
+        text = "`difference` cannot be larger than `disagreement`, nor both 1: the systems differ only where they disagree"
+        validate.refuse(
+            [f"difference {d:g} at disagreement {share:g}" for d, share in bad], len(rows), text, "are"
+        )
+    for at in points if "rate" in design.columns else []:
+        rate, other, correlation = at["rate"], at["rate"] + at["difference"], at["correlation"]
+        if not (0 < rate < 1 and 0 < other < 1):
             raise EvalCIError(
-                f"`difference` cannot be larger than `disagreement`, nor both 1: the systems differ only where they disagree; "
-                f"{len(bad)} of {len(difference)} are: {examples(shown)}."
+                f"`rate` and `rate` + `difference`, the pass rates of the two systems, must lie strictly between 0 and 1 to "
+                f"have a correlation; got {rate:g} and {other:g}. Give disagreement= in place of rate= and correlation=."
             )
-    if "rate" in flat:
-        rows = zip(difference, flat["rate"], flat["correlation"], strict=True)
-        for i, (d, rate, correlation) in enumerate(rows):
-            if not (0 < rate < 1 and 0 < rate + d < 1):
-                raise EvalCIError(
-                    f"`rate` and `rate` + `difference`, the pass rates of the two systems, must lie strictly between 0 and 1 to "
-                    f"have a correlation; got {rate:g} and {rate + d:g}. Give disagreement= in place of rate= and correlation=."
-                )
-            low, high = _correlation_range(rate + d, rate)
-            if not low - 1e-12 <= correlation <= high + 1e-12 or design.variance(flat, i, d) <= 1e-12:
-                raise EvalCIError(
-                    f"correlation={correlation:g} cannot be: systems that pass {rate + d:g} and {rate:g} can correlate by "
-                    f"{low:.3f} to {high:.3f}, and must not agree on every item."
-                )
+        low, high = _correlation_range(other, rate)
+        if not low - _ROUNDING <= correlation <= high + _ROUNDING or design.variance(at) <= 1e-12:
+            raise EvalCIError(
+                f"correlation={correlation:g} cannot be: systems that pass {other:g} and {rate:g} can correlate by "
+                f"{low:.3f} to {high:.3f}, and must not agree on every item."
+            )
 
 
 def true_difference(design: PairDesign, difference: object, margin: float) -> FloatArray:
@@ -318,8 +280,8 @@ def true_difference(design: PairDesign, difference: object, margin: float) -> Fl
         wrong = {"two-sided": d == 0, "greater": d <= 0, "less": d >= 0}[design.alternative]
     elif goal.above is not None:
         wrong = (d <= goal.above) | (False if goal.below is None else d >= goal.below)
+    against = f" with a margin of {margin:g}" if margin else ""
     if wrong.any():
-        against = f" with a margin of {margin:g}" if margin else ""
         raise EvalCIError(
             f"{int(wrong.sum())} of {d.size} values of `difference` make the claim ({design.claim}{against}, "
             f"alternative={design.alternative!r}) false: {examples(f'{v:g}' for v in d[wrong].flat)}. No design shows what is "
@@ -450,14 +412,14 @@ def power(
     >>> print(f"{plan.claim}: {plan.power:.2f}, with endless questions {plan.power_limit:.2f}")
     noninferiority: 0.59, with endless questions 0.93
     """
-    design, width = PairDesign.of(Design.of(locals()))
-    shape, flat = design.flat(
-        difference=true_difference(design, difference, width),
-        n_clusters=whole_clusters(n_clusters),
-        margin=np.asarray(width),
-    )
-    check_spread(design, flat, flat["difference"])
-    return design.plan(shape, flat)
+    asked = shared.Design(icc, item_icc, n_samples, items_per_cluster, method, confidence_level)
+    spread = {"disagreement": disagreement, "rate": rate, "correlation": correlation, "std_dev": std_dev}
+    design, width = PairDesign.of(asked, spread, margin, claim, alternative)
+    true = true_difference(design, difference, width)
+    clusters = shared.whole_clusters(n_clusters)
+    shape, points = design.points(difference=true, n_clusters=clusters, margin=np.asarray(width))
+    check_spread(design, points)
+    return design.plan(shape, points)
 
 
 def mde(
@@ -521,7 +483,6 @@ def mde(
     >>> print(f"{plan.margin:.3f}")
     0.095
     """
-    arguments = locals()
     seeks_margin = claim in ("noninferiority", "equivalence")
     if seeks_margin and margin is not None:
         raise MethodError(
@@ -536,30 +497,32 @@ def mde(
         raise MethodError(
             "difference= is what is sought; it goes with claim='noninferiority' or 'equivalence'."
         )
-    design, width = PairDesign.of(Design.of(arguments | {"margin": 0.5 if seeks_margin else margin}))
+    asked = shared.Design(icc, item_icc, n_samples, items_per_cluster, method, confidence_level)
+    spread = {"disagreement": disagreement, "rate": rate, "correlation": correlation, "std_dev": std_dev}
+    design, width = PairDesign.of(asked, spread, 0.5 if seeks_margin else margin, claim, alternative)
     goal = check_power(power, design.goal(1.0, width))
     true = as_float(0.0 if difference is None else difference, "difference")
-    shape, flat = design.flat(difference=true, n_clusters=whole_clusters(n_clusters))
-    check_spread(design, flat, flat["difference"])
+    shape, points = design.points(difference=true, n_clusters=shared.whole_clusters(n_clusters))
+    check_spread(design, points)
     side = -1.0 if alternative == "less" else 1.0
 
-    def one(i: int) -> tuple[float, ...]:
-        clusters, at = int(flat["n_clusters"][i]), float(flat["difference"][i])
-        error = design.parts(flat, i, at).std_error(*design.pattern.counts(clusters))
-        if seeks_margin:
-            low = abs(at) if claim == "equivalence" else max(0.0, -at)
-            end = 1.0 if design.bounded else np.inf
-            return (_root(lambda m: design.power(flat, i, at, m, clusters) - goal, low, end, error),)
-        end = abs(design.feasible(flat, i)[0 if side < 0 else 1])
-        found = _root(lambda d: design.power(flat, i, side * d, width, clusters) - goal, width, end, error)
-        return (side * found,)
+    def one(at: Point) -> Point:
+        clusters, d = int(at["n_clusters"]), at["difference"]
+        error = design.parts(at).std_error(*design.pattern.counts(clusters))
 
-    (found,) = each(len(flat["icc"]), one, "differences") or [np.empty(0)]
-    if seeks_margin:
-        flat["margin"] = found
-    else:
-        flat["difference"], flat["margin"] = found, np.full(found.shape, width)
-    return design.plan(shape, flat)
+        def asked(x: float) -> Point:
+            return at | ({"margin": x} if seeks_margin else {"difference": side * x, "margin": width})
+
+        def excess(x: float) -> float:
+            return design.power(asked(x), clusters) - goal
+
+        if seeks_margin:
+            low, end = abs(d) if claim == "equivalence" else max(0.0, -d), 1.0 if design.bounded else np.inf
+        else:
+            low, end = width, abs(design.feasible(at)[0 if side < 0 else 1])
+        return asked(_root(excess, low, end, error))
+
+    return design.plan(shape, shared.each(points, one, "differences"))
 
 
 def _root(excess: Callable[[float], float], low: float, end: float, error: float) -> float:

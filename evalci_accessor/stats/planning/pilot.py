@@ -177,9 +177,10 @@ def _about_mean(t: ClusterTotals, p: float) -> PairTotals:
     """Scores on an open scale as deviations from their mean, in the form of differences."""
     d = t.s - p * t.m
     square = np.array([max(float((t.ss - 2 * p * t.s + p**2 * t.m).sum()), 0.0)])
-    sums: dict[str, Any] = {"d": d[None, :], "total": np.array([d.sum()]), "square": square, "spread": square}
-    one = np.ones(1)
-    return PairTotals(n=int(t.n.sum()), size=t.m, binary=False, bounded=False, span=one, scale=one, **sums)
+    n, total, one = int(t.n.sum()), np.array([d.sum()]), np.ones(1)
+    return PairTotals(
+        n, t.m, d[None, :], total, square, square, binary=False, bounded=False, span=one, scale=one
+    )
 
 
 def _gaussian(t: PairTotals, outside: float) -> tuple[float, float, float]:

@@ -16,27 +16,14 @@ import numpy as np
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import ClusterMethod, RateOptions
-from evalci_accessor.stats.planning.design import (
-    Checked,
-    Design,
-    Flat,
-    Parts,
-    Pattern,
-    Sums,
-    correlations,
-    each,
-    positive,
-    robust_quantile,
-    whole,
-    whole_clusters,
-    within,
-)
+from evalci_accessor.stats.planning import shared
+from evalci_accessor.stats.planning.shared import Parts, Point, Sums
 from evalci_accessor.stats.rates.bootstrap import seed_sequence
 from evalci_accessor.stats.rates.clustered import rate as rate_ci
 from evalci_accessor.stats.rates.clustered import resolve_method
 from evalci_accessor.stats.simulate import cluster_rates, item_rates
 from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats.validate import FloatArray, IntArray, check_level, check_option
+from evalci_accessor.stats.validate import FloatArray, IntArray, check_level, check_option, whole
 
 _PLENTY = 40  # clusters from which on a width scatters so little that fewer samples are enough
 _FEWEST = 25
@@ -86,7 +73,7 @@ class WidthPlan:
     confidence_level: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Rates:
     """A law of 0/1 scores in clusters, and how they are looked at."""
 
@@ -198,77 +185,65 @@ def open_half_width(parts: Parts, size: FloatArray, count: FloatArray, level: fl
     if parts.between + parts.item <= 0:
         return 0.0, 0.0, 0.0
     sums = Sums.draw(size, count, parts, robust=True)
-    half = robust_quantile(sums, (1 - level) / 2) * np.sqrt(sums.robust_variance(sums.estimate))
+    half = shared.robust_quantile(sums, (1 - level) / 2) * np.sqrt(sums.robust_variance(sums.estimate))
     low, high = np.quantile(half, [0.05, 0.95])
     return float(half.mean()), float(low), float(high)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RateDesign(Checked):
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class RateDesign(shared.Checked):
     """A checked question about one rate but for the number of clusters."""
 
     n_sims: int
     seeds: tuple[np.random.SeedSequence, ...]
 
     @classmethod
-    def of(cls, design: Design) -> RateDesign:
+    def of(
+        cls, asked: shared.Design, rate: object, std_dev: object, n_sims: object, rng: object
+    ) -> RateDesign:
         """The design after the checks."""
-        rate, std_dev, method = design.rate, design.std_dev, design.method
         if (rate is None) == (std_dev is None):
             raise MethodError(
                 "Give either rate= (scores of 0 and 1) or std_dev= (of graded scores); got "
                 f"{'neither' if rate is None else 'both'}."
             )
-        samples = whole(design.n_samples, "n_samples", 1)
-        of_clusters, of_items = correlations(design.icc, design.item_icc, samples)
+        method, samples = asked.method, whole(asked.n_samples, "n_samples", 1)
+        columns = asked.correlations(samples)
         if std_dev is None:
-            spread = {"rate": within(rate, "rate", 0, 1)}
+            columns["rate"] = shared.within(rate, "rate", 0, 1)
             ran = resolve_method(method, bounded=True)
             if ran.startswith("bootstrap"):
                 raise MethodError(
                     f"method={method!r} draws resamples, which planning does not; plan for 'icc_averaged' or 'cr2'."
                 )
         else:
-            spread = {"std_dev": positive(std_dev, "std_dev", "the standard deviation of single scores")}
+            what = "the standard deviation of single scores"
+            columns["std_dev"] = shared.positive(std_dev, "std_dev", what)
             check_option(method, ClusterMethod, "method")
             ran = "cr2" if method == "auto" else str(method)
             if ran != "cr2":
                 raise MethodError(
                     f"method={method!r}: with std_dev= the plan is for method='cr2', the default for graded scores."
                 )
-        return cls(
-            pattern=Pattern.of(design.items_per_cluster),
-            icc=of_clusters,
-            item_icc=of_items,
-            spread=spread,
-            n_samples=samples,
-            method=ran,
-            level=check_level(design.confidence_level),
-            n_sims=whole(design.n_sims, "n_sims", 10),
-            seeds=tuple(seed_sequence(design.rng).spawn(2)),
-        )
+        pattern, level = shared.Pattern.of(asked.items_per_cluster), check_level(asked.confidence_level)
+        sims, seeds = whole(n_sims, "n_sims", 10), tuple(seed_sequence(rng).spawn(2))
+        return cls(pattern, columns, samples, ran, level, sims, seeds)
 
-    def parts(self, flat: Flat, i: int) -> Parts:
+    def parts(self, at: Point) -> Parts:
         """Parts of the variance of an item's value."""
-        variance = flat["rate"][i] * (1 - flat["rate"][i]) if "rate" in flat else flat["std_dev"][i] ** 2
-        return self.parts_of(float(variance), flat, i)
+        return self.parts_of(at["rate"] * (1 - at["rate"]) if "rate" in at else at["std_dev"] ** 2, at)
 
-    def rates(self, flat: Flat, i: int) -> Rates:
-        """The law of 0/1 scores of one design."""
-        at = {name: float(flat[name][i]) for name in ("rate", "icc", "item_icc")}
-        return Rates(design=self, **at)
-
-    def half_width(self, flat: Flat, i: int, n_clusters: int) -> Answer:
+    def half_width(self, at: Point, n_clusters: int) -> Answer:
         """Mean half-width, and quantiles."""
-        if "rate" in flat:
-            return self.rates(flat, i).half_width(n_clusters)
-        return open_half_width(self.parts(flat, i), *self.pattern.counts(n_clusters), self.level)
+        if "rate" in at:
+            return Rates(self, at["rate"], at["icc"], at["item_icc"]).half_width(n_clusters)
+        return open_half_width(self.parts(at), *self.pattern.counts(n_clusters), self.level)
 
-    def limit(self, flat: Flat, i: int, n_clusters: int) -> float:
+    def limit(self, at: Point, n_clusters: int) -> float:
         """Mean half-width as the items grow without bound."""
-        if "rate" in flat:
-            return self.rates(flat, i).limit(n_clusters)
-        parts = self.parts(flat, i)
+        if "rate" in at:
+            return Rates(self, at["rate"], at["icc"], at["item_icc"]).limit(n_clusters)
+        parts = self.parts(at)
         if parts.between <= 0:
             return 0.0
         times = self.pattern.endless(parts)
@@ -368,27 +343,19 @@ def half_width(
     800 questions: 0.076, with endless ones 0.071
     800 questions: 0.042, with endless ones 0.035
     """
-    design = RateDesign.of(Design.of(locals()))
-    shape, flat = design.flat(n_clusters=whole_clusters(n_clusters))
+    asked = shared.Design(icc, item_icc, n_samples, items_per_cluster, method, confidence_level)
+    design = RateDesign.of(asked, rate, std_dev, n_sims, rng)
+    shape, points = design.points(n_clusters=shared.whole_clusters(n_clusters))
 
-    def one(i: int) -> tuple[float, ...]:
-        clusters = int(flat["n_clusters"][i])
-        size, count = design.pattern.counts(clusters)
-        parts = design.parts(flat, i)
-        widths = (*design.half_width(flat, i, clusters), design.limit(flat, i, clusters))
-        return (*widths, parts.std_error(size, count), parts.design_effect(size, count), (size * count).sum())
+    def one(at: Point) -> tuple[float, ...]:
+        clusters = int(at["n_clusters"])
+        parts, (size, count) = design.parts(at), design.pattern.counts(clusters)
+        widths = (*design.half_width(at, clusters), design.limit(at, clusters))
+        errors = parts.std_error(size, count), parts.design_effect(size, count)
+        return *widths, *errors, clusters, (size * count).sum()
 
-    columns = each(len(flat["icc"]), one, "half-widths") or [np.empty(0)] * 7
-    found = [column.reshape(shape) for column in columns]
     return WidthPlan(
-        half_width=found[0],
-        half_width_low=found[1],
-        half_width_high=found[2],
-        half_width_limit=found[3],
-        std_error=found[4],
-        design_effect=found[5],
-        n_clusters=flat["n_clusters"].reshape(shape).astype(np.int64),
-        n_items=found[6].astype(np.int64),
+        **shared.arrays(WidthPlan, shape, shared.each(points, one, "half-widths")),
         n_samples=design.n_samples,
         method=design.method,
         confidence_level=design.level,

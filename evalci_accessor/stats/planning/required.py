@@ -9,21 +9,11 @@ import numpy as np
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Alternative, Claim, ClusterMethod, PlanMethod
 from evalci_accessor.stats import special
-from evalci_accessor.stats.planning.design import (
-    MOST_CLUSTERS,
-    Design,
-    Flat,
-    Parts,
-    Pattern,
-    each,
-    positive,
-    smallest,
-)
+from evalci_accessor.stats.planning import shared
 from evalci_accessor.stats.planning.pair import PairDesign, check_power, check_spread, true_difference
 from evalci_accessor.stats.planning.rate import RateDesign
+from evalci_accessor.stats.planning.shared import Parts, Point
 from evalci_accessor.stats.validate import FloatArray, IntArray
-
-_FAR = 64.0  # times the number at hand that a guess may go
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,79 +57,65 @@ class RequiredPlan:
     confidence_level: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _RateQuestion:
     """Half-widths of one rate; the number of clusters is open."""
 
     design: RateDesign
-    flat: Flat
-    measure = "half_width"
+    at: Point
 
-    def value(self, i: int, n_clusters: int) -> float:
+    def value(self, n_clusters: int) -> float:
         """Half-width of a design."""
-        return self.design.half_width(self.flat, i, n_clusters)[0]
+        return self.design.half_width(self.at, n_clusters)[0]
 
-    def limit(self, i: int, n_clusters: int) -> float:
-        """Half-width as the items grow without bound."""
-        return self.design.limit(self.flat, i, n_clusters)
-
-    def reached(self, i: int, value: float) -> bool:
+    def reached(self, value: float) -> bool:
         """Whether a half-width is small enough."""
-        return bool(value <= self.flat["goal"][i])
+        return value <= self.at["goal"]
 
-    def parts(self, i: int) -> Parts:
+    def parts(self) -> Parts:
         """Parts of the variance of an item's value."""
-        return self.design.parts(self.flat, i)
+        return self.design.parts(self.at)
 
-    def wanted(self, i: int) -> float:
+    def wanted(self) -> float:
         """The variance that would reach the goal if the estimate were normal and its variance known."""
-        return float((self.flat["goal"][i] / special.ndtri((1 + self.design.level) / 2)) ** 2)
+        return float((self.at["goal"] / special.ndtri((1 + self.design.level) / 2)) ** 2)
 
-    def times(self, i: int, value: float) -> float:
+    def times(self, value: float) -> float:
         """How many times the information it takes where this value was reached."""
-        return float((value / self.flat["goal"][i]) ** 2)
+        return (value / self.at["goal"]) ** 2
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _PairQuestion:
     """The same of the power to show a difference."""
 
     design: PairDesign
-    flat: Flat
-    measure = "power"
+    at: Point
 
-    def value(self, i: int, n_clusters: int) -> float:
+    def value(self, n_clusters: int) -> float:
         """Power of a design."""
-        return self.design.power(self.flat, i, *self.effect(i), n_clusters)
+        return self.design.power(self.at, n_clusters)
 
-    def limit(self, i: int, n_clusters: int) -> float:
-        """Power as the items grow without bound."""
-        return self.design.limit(self.flat, i, *self.effect(i), n_clusters)
-
-    def effect(self, i: int) -> tuple[float, float]:
-        """Difference and margin."""
-        return float(self.flat["difference"][i]), float(self.flat["margin"][i])
-
-    def reached(self, i: int, value: float) -> bool:
+    def reached(self, value: float) -> bool:
         """Whether a power is large enough."""
-        return bool(value >= self.flat["goal"][i])
+        return value >= self.at["goal"]
 
-    def parts(self, i: int) -> Parts:
+    def parts(self) -> Parts:
         """Parts of the variance of an item's value."""
-        return self.design.parts(self.flat, i, self.effect(i)[0])
+        return self.design.parts(self.at)
 
-    def wanted(self, i: int) -> float:
+    def wanted(self) -> float:
         """The variance that would reach the goal if the estimate were normal and its variance known."""
-        difference, margin = self.effect(i)
-        test = self.design.goal(difference, margin)
+        difference = self.at["difference"]
+        test = self.design.goal(difference, self.at["margin"])
         distance = min(abs(difference - null) for null in (test.above, test.below) if null is not None)
-        return float((distance / (special.ndtri(self.flat["goal"][i]) - special.ndtri(test.outside))) ** 2)
+        return float((distance / (special.ndtri(self.at["goal"]) - special.ndtri(test.outside))) ** 2)
 
-    def times(self, i: int, value: float) -> float:
+    def times(self, value: float) -> float:
         """How many times the information it takes where this value was reached."""
-        far = -special.ndtri(self.design.goal(*self.effect(i)).outside)
+        far = -special.ndtri(self.design.goal(self.at["difference"], self.at["margin"]).outside)
         have = max(far + special.ndtri(np.clip(value, 1e-9, 1 - 1e-9)), 0.1)
-        return float(((far + special.ndtri(self.flat["goal"][i])) / have) ** 2)
+        return float(((far + special.ndtri(self.at["goal"])) / have) ** 2)
 
 
 def required_clusters(
@@ -210,90 +186,77 @@ def required_clusters(
     >>> print(plan.n_clusters, f"{plan.limit:.3f}")
     117 0.041
     """
-    asked = Design.of(locals())
-    Pattern.of(items_per_cluster)  # what is wrong with the sizes comes first
-    question: _RateQuestion | _PairQuestion
-    if half_width is None:
-        question, shape = _of_pair(asked, difference, power)
-    else:
-        question, shape = _of_rate(asked, half_width, difference, power)
-    design, goal = question.design, question.flat["goal"]
-
-    def one(i: int) -> tuple[float, ...]:
-        start = 1000 * question.parts(i).std_error(*design.pattern.counts(1000)) ** 2 / question.wanted(i)
-        found = smallest(
-            lambda n: question.value(i, n),
-            lambda value: question.reached(i, value),
-            lambda n, value: n * float(np.clip(question.times(i, value), 1 / _FAR, _FAR)),
-            start,
+    asked = shared.Design(icc, item_icc, n_samples, items_per_cluster, method, confidence_level)
+    shared.Pattern.of(items_per_cluster)  # what is wrong with the sizes comes first
+    design: RateDesign | PairDesign
+    questions: list[_RateQuestion | _PairQuestion]
+    if half_width is not None:
+        measure = "half_width"
+        of_pairs = {
+            "difference": difference is not None,
+            "margin": margin is not None,
+            "disagreement": disagreement is not None,
+            "correlation": correlation is not None,
+            "claim": claim is not None,
+            "alternative": alternative != "two-sided",
+            "power": not np.array_equal(power, 0.8),
+        }
+        _refuse_pair_options([f"{name}=" for name, is_given in of_pairs.items() if is_given])
+        design = RateDesign.of(asked, rate, std_dev, n_sims, rng)
+        shape, points = design.points(goal=_checked_width(half_width, graded=std_dev is not None))
+        questions = [_RateQuestion(design, at) for at in points]
+    elif difference is None and margin is None:
+        raise MethodError(
+            "Name the goal: half_width= for one rate, difference= for a paired difference, or margin= for non-inferiority or "
+            "equivalence."
         )
+    else:
+        measure = "power"
+        spread = {"disagreement": disagreement, "rate": rate, "correlation": correlation, "std_dev": std_dev}
+        design, width = PairDesign.of(asked, spread, margin, claim, alternative)
+        true = true_difference(design, 0.0 if difference is None else difference, width)
+        least = np.asarray(check_power(power, design.goal(1.0, width)))
+        shape, points = design.points(difference=true, margin=np.asarray(width), goal=least)
+        check_spread(design, points)
+        questions = [_PairQuestion(design, at) for at in points]
+
+    def one(question: _RateQuestion | _PairQuestion) -> tuple[float, ...]:
+        at, pattern = question.at, design.pattern
+        start = 1000 * design.parts(at).std_error(*pattern.counts(1000)) ** 2 / question.wanted()
+        found = shared.smallest(question.value, question.reached, question.times, start)
         if found is None:
             raise MethodError(
-                f"{MOST_CLUSTERS:,} clusters do not reach {question.measure} {goal[i]:g}. Ask for less, or for a larger "
+                f"{shared.MOST_CLUSTERS:,} clusters do not reach {measure} {at['goal']:g}. Ask for less, or for a larger "
                 "difference or margin."
             )
         n, reached = found
-        size, count = design.pattern.counts(n)
-        return n, (size * count).sum(), reached, question.limit(i, n)
+        size, count = pattern.counts(n)
+        items = (size * count).sum()
+        return n, items / n, items, items * design.n_samples, at["goal"], reached, design.limit(at, n)
 
-    columns = each(len(goal), one, "clusters") or [np.empty(0)] * 4
-    n, items, reached, limit, goals = (column.reshape(shape) for column in (*columns, goal))
     return RequiredPlan(
-        n_clusters=n.astype(np.int64),
-        items_per_cluster=items / n,
-        n_items=items,
-        n_scores=items * design.n_samples,
-        goal=goals,
-        reached=reached,
-        limit=limit,
-        measure=question.measure,
+        **shared.arrays(RequiredPlan, shape, shared.each(questions, one, "clusters")),
+        measure=measure,
         n_samples=design.n_samples,
         method=design.method,
         confidence_level=design.level,
     )
 
 
-def _of_rate(
-    asked: Design, half_width: object, difference: object, power: float
-) -> tuple[_RateQuestion, tuple[int, ...]]:
-    """The question about one rate, and the shape of the answers, after the checks."""
-    of_pairs = {
-        "difference": difference,
-        "margin": asked.margin,
-        "disagreement": asked.disagreement,
-        "correlation": asked.correlation,
-        "claim": asked.claim,
-    }
-    given = [name for name, value in of_pairs.items() if value is not None]
-    usual = {"alternative": asked.alternative == "two-sided", "power": np.array_equal(power, 0.8)}
-    given += [name for name, is_so in usual.items() if not is_so]
+def _refuse_pair_options(given: list[str]) -> None:
     if given:
         raise MethodError(
-            f"half_width= is for one rate, and {', '.join(f'{name}=' for name in given)} for two systems. "
+            f"half_width= is for one rate, and {', '.join(given)} for two systems. "
             "Name one goal: half_width= with rate= (or std_dev=), or difference= (or margin=) with how much the systems differ."
         )
-    design = RateDesign.of(asked)
-    width = positive(half_width, "half_width", "half of the interval's width")
-    if asked.std_dev is None and (width >= 0.5).any():
+
+
+def _checked_width(half_width: object, *, graded: bool) -> FloatArray:
+    width = shared.positive(half_width, "half_width", "half of the interval's width")
+    if not graded and (width >= 0.5).any():
         large = float(width.max())
         hint = f" Did you mean {large / 100:g}?" if 1 <= large < 50 else ""
         raise MethodError(
             f"half_width={large:g}: every interval of a rate is as narrow as that; it must be below .5.{hint}"
         )
-    shape, flat = design.flat(goal=width)
-    return _RateQuestion(design=design, flat=flat), shape
-
-
-def _of_pair(asked: Design, difference: object, power: float) -> tuple[_PairQuestion, tuple[int, ...]]:
-    """The question about two systems, and the shape of the answers, after the checks."""
-    if difference is None and asked.margin is None:
-        raise MethodError(
-            "Name the goal: half_width= for one rate, difference= for a paired difference, or margin= for non-inferiority or "
-            "equivalence."
-        )
-    design, margin = PairDesign.of(asked)
-    true = true_difference(design, 0.0 if difference is None else difference, margin)
-    goal = np.asarray(check_power(power, design.goal(1.0, margin)))
-    shape, flat = design.flat(difference=true, margin=np.asarray(margin), goal=goal)
-    check_spread(design, flat, flat["difference"])
-    return _PairQuestion(design=design, flat=flat), shape
+    return width

@@ -10,7 +10,13 @@ from scipy import stats as ss
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, ScoreError, ScoreRangeError
-from evalci_accessor.stats.pairs.difference import conclude, infer, joint_law, prepare, resolve_diff_method
+from evalci_accessor.stats.pairs.difference import (
+    conclude,
+    joint_law,
+    prepare,
+    resolve_claim,
+    resolve_diff_method,
+)
 from evalci_accessor.stats.pairs.laws import ReplicateLaw, cr_law
 from evalci_accessor.stats.pairs.matched import MatchedScores, PairTotals
 from evalci_accessor.stats.rates.bootstrap import mean_replicates
@@ -47,6 +53,13 @@ def of_items(scores, clusters=None, *, binary=False, by_cluster=True, bounded=Tr
     m = MatchedScores.from_items(scores, clusters, binary=binary, bounded=bounded)
     a, b = np.array([0]), np.array([1])
     return m.totals(a, b, m.squares(a, b), by_cluster=by_cluster)
+
+
+def infer(t, method, *, margin, claim, replicates=None, **options):
+    """Interval, p-value and verdict of one lot of pairs."""
+    width, claimed = resolve_claim(margin, claim, bounded=t.bounded)
+    lots = [prepare(t, method, replicates=replicates)]
+    return conclude(lots, method, margin=width, claim=claimed, **options)
 
 
 def interval(result):

@@ -10,12 +10,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats as ss
 
-from evalci_accessor.stats.pairs.difference import infer
 from evalci_accessor.stats.pairs.matched import MatchedScores, kish_sizes, pair_variance
 from evalci_accessor.stats.pairs.posterior import Evidence
 from evalci_accessor.stats.pairs.tests import _whole, pair_test
 
 from .. import slow
+from .test_difference import infer
 
 SEED = np.random.SeedSequence(1)
 TWO_SIDED = {"alternative": "two-sided", "confidence_level": 0.95, "margin": None, "claim": None}

@@ -14,7 +14,7 @@ from scipy.stats import binom, multinomial, nct, norm, t
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, ScoreRangeError
 from evalci_accessor.stats.pairs.laws import tango_z
-from evalci_accessor.stats.planning.design import Pattern, smallest
+from evalci_accessor.stats.planning.shared import Pattern, smallest
 
 DOMINATED = [231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1]
 PAIR = {"icc": 0.1, "n_clusters": 40, "items_per_cluster": 5, "disagreement": 0.2}
@@ -599,9 +599,9 @@ def test_a_pattern_comes_back():
 
 @given(st.integers(3, 5000), st.floats(2, 1e4), st.floats(0.3, 3))
 def test_search_finds_the_turn_from_anywhere(turn, start, skew):
-    found = smallest(float, lambda value: value >= turn, lambda n, _: n * skew, start, 10_000)
+    found = smallest(float, lambda value: value >= turn, lambda _: skew, start, 10_000)
     assert found == (turn, float(turn))
-    assert smallest(float, lambda value: value >= turn, lambda n, _: n * skew, start, turn - 1) is None
+    assert smallest(float, lambda value: value >= turn, lambda _: skew, start, turn - 1) is None
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError, examples
-from evalci_accessor.options import Alternative, Claim
+from evalci_accessor.exceptions import ClusterError, EvalCIError, MethodError
 from evalci_accessor.stats import progress, special
 from evalci_accessor.stats.pairs.laws import averaged_critical, score_df, tango_z
 from evalci_accessor.stats.pairs.posterior import Evidence, pair_posteriors
 from evalci_accessor.stats.rates.moments import bell_mccaffrey_df
-from evalci_accessor.stats.validate import FloatArray, as_float
+from evalci_accessor.stats.validate import FloatArray, as_float, refuse
 
-Flat: TypeAlias = "dict[str, FloatArray]"
+Columns: TypeAlias = "dict[str, FloatArray]"  # what may be an array, by name
+Point: TypeAlias = "dict[str, float]"  # one entry of each of these
+T = TypeVar("T")
+Found = TypeVar("Found")
 MOST_CLUSTERS = 1_000_000
 _LARGEST = 1e9  # items in a cluster: more do nothing, and sums of them must stay whole numbers
 _MOST_ITEMS = 1e7
+_FAR = 64.0  # times the number at hand that a guess may go
 _UNBOUNDED = 1e-3  # what is left of the items' variance where there are so many that it no longer counts
 
 
@@ -46,12 +49,8 @@ class Pattern:
                 f"`items_per_cluster` must be a number, or a list of sizes as a pattern; got shape {sizes.shape}. A grid of "
                 "several numbers takes a call for each."
             )
-        low = sizes[sizes < 1]
-        if len(low):
-            raise ClusterError(
-                f"`items_per_cluster` must be at least 1; {len(low)} of {sizes.size} are less: "
-                f"{examples(f'{s:g}' for s in low)}. Leave empty clusters out."
-            )
+        text, left_out = "`items_per_cluster` must be at least 1", " Leave empty clusters out."
+        refuse(sizes[sizes < 1], sizes.size, text, "are less", ClusterError, left_out)
         if sizes[-1] > _LARGEST:
             raise ClusterError(
                 f"`items_per_cluster` must be at most {_LARGEST:,.0f}, beyond which no design changes; got {sizes[-1]:g}. "
@@ -110,78 +109,75 @@ class Parts:
         return float(self.std_error(size, count) ** 2 * n / total) if total > 0 else 1.0
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """A design and its analysis as the caller names them; `RateDesign` and `PairDesign` check what they use."""
+    """What every planning function asks about, as the caller gives it."""
 
     icc: object
+    item_icc: object
+    n_samples: object
     items_per_cluster: object
-    rate: object = None
-    disagreement: object = None
-    correlation: object = None
-    std_dev: object = None
-    n_samples: object = 1
-    item_icc: object = None
-    margin: float | None = None
-    claim: Claim | None = None
-    method: Any = "auto"
-    alternative: Alternative = "two-sided"
-    confidence_level: float = 0.95
-    n_sims: object = 100
-    rng: object = 0
+    method: Any
+    confidence_level: float
 
-    @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> Design:
-        """From the arguments of a planning function, by name; it leaves the others out."""
-        return cls(**{f.name: arguments[f.name] for f in dataclasses.fields(cls) if f.name in arguments})
+    def correlations(self, n_samples: int) -> Columns:
+        """ICC of the clusters and of the items after the checks; the latter counts only with several samples an item."""
+        of_clusters = within(self.icc, "icc", 0, 1)
+        if self.item_icc is None:
+            if n_samples > 1:
+                raise MethodError(
+                    f"n_samples={n_samples} needs item_icc=, the correlation of two samples of the same item (1: samples agree, "
+                    "and more of them buy nothing; equal to icc: items of a cluster are alike but for the sampling). "
+                    "`variance_components` of a pilot tells it."
+                )
+            return {"icc": of_clusters, "item_icc": of_clusters}
+        both = {"icc": of_clusters, "item_icc": within(self.item_icc, "item_icc", 0, 1)}
+        _, points = spread_out(both)
+        low = [f"{at['item_icc']:g} < {at['icc']:g}" for at in points if at["item_icc"] < at["icc"]]
+        text = "`item_icc` must be at least `icc`, since two samples of an item share its cluster too"
+        refuse(low, len(points), text, "are less")
+        return both
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Checked:
-    """What a checked question about a rate shares with one about a pair; the number of clusters is left open."""
+    """What a checked question about a rate shares with one about a pair; the number of clusters is left open.
+
+    ``columns`` are the correlations and how much scores, or their differences, vary: rate, std_dev, disagreement, or rate and
+    correlation.
+    """
 
     pattern: Pattern
-    icc: FloatArray
-    item_icc: FloatArray
-    spread: Flat  # how much scores, or their differences, vary: rate, std_dev, disagreement, or rate and correlation
+    columns: Columns
     n_samples: int
     method: str
     level: float
 
-    def flat(self, **more: FloatArray) -> tuple[tuple[int, ...], Flat]:
-        """Common shape and flat arrays of all that may be arrays."""
-        return spread_out(icc=self.icc, item_icc=self.item_icc, **self.spread, **more)
+    def points(self, **more: FloatArray) -> tuple[tuple[int, ...], list[Point]]:
+        """Common shape of all that may be arrays, and what they say entry by entry."""
+        return spread_out(self.columns | more)
 
-    def parts_of(self, variance: float, flat: Flat, i: int) -> Parts:
+    def parts_of(self, variance: float, at: Point) -> Parts:
         """Parts of the variance of an item's value, from that of single scores."""
-        return Parts.of(variance, float(flat["icc"][i]), float(flat["item_icc"][i]), self.n_samples)
+        return Parts.of(variance, at["icc"], at["item_icc"], self.n_samples)
 
 
 def within(values: object, name: str, low: float, high: float) -> FloatArray:
     """An array of numbers from ``low`` to ``high``."""
     array = as_float(values, name)
-    bad = array[(array < low) | (array > high)]
-    if bad.size:
-        hint = ""
-        if name == "icc" and (bad < 0).any():
-            hint = " A negative estimate says that clustering was not seen: plan with 0, or with the upper limit of its interval."
-        elif high == 1 and ((bad > 1) & (bad <= 100)).any():
-            hint = f" Did you mean {float(bad[bad > 1].flat[0]) / 100:g}?"
-        raise EvalCIError(
-            f"`{name}` must lie between {low:g} and {high:g}; {bad.size} of {array.size} do not: "
-            f"{examples(f'{b:g}' for b in bad.flat)}.{hint}"
-        )
+    bad, hint = array[(array < low) | (array > high)], ""
+    if name == "icc" and (bad < 0).any():
+        hint = " A negative estimate says that clustering was not seen: plan with 0, or with the upper limit of its interval."
+    elif high == 1 and ((bad > 1) & (bad <= 100)).any():
+        hint = f" Did you mean {float(bad[bad > 1][0]) / 100:g}?"
+    refuse(bad, array.size, f"`{name}` must lie between {low:g} and {high:g}", "do not", hint=hint)
     return array
 
 
 def positive(values: object, name: str, what: str) -> FloatArray:
     """An array of numbers above 0."""
     array = as_float(values, name)
-    bad = array[array <= 0]
-    if bad.size:
-        raise EvalCIError(
-            f"`{name}` must be above 0, {what}; {bad.size} of {array.size} are not: {examples(f'{b:g}' for b in bad.flat)}."
-        )
+    refuse(array[array <= 0], array.size, f"`{name}` must be above 0, {what}")
     return array
 
 
@@ -189,85 +185,52 @@ def whole_clusters(values: object) -> FloatArray:
     """Whole numbers of clusters, two or more."""
     array = as_float(values, "n_clusters")
     bad = array[(array < 2) | (array != np.round(array)) | (array > MOST_CLUSTERS)]
-    if bad.size:
-        raise ClusterError(
-            f"`n_clusters` must be whole numbers from 2 to {MOST_CLUSTERS:,}, since from a single cluster no error between "
-            f"clusters can be told; {bad.size} of {array.size} are not: {examples(f'{b:g}' for b in bad.flat)}."
-        )
+    text = f"`n_clusters` must be whole numbers from 2 to {MOST_CLUSTERS:,}, since from a single cluster no error between "
+    refuse(bad, array.size, text + "clusters can be told", kind=ClusterError)
     return array
 
 
-def whole(value: object, name: str, least: int) -> int:
-    """A whole number."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise MethodError(f"{name}={value!r} must be a whole number of at least {least}.")
-    return int(value)
-
-
-def correlations(icc: object, item_icc: object, n_samples: int) -> tuple[FloatArray, FloatArray]:
-    """ICC of the clusters and of the items after the checks; the latter counts only with several samples an item."""
-    of_clusters = within(icc, "icc", 0, 1)
-    if item_icc is None:
-        if n_samples > 1:
-            raise MethodError(
-                f"n_samples={n_samples} needs item_icc=, the correlation of two samples of the same item (1: samples agree, "
-                "and more of them buy nothing; equal to icc: items of a cluster are alike but for the sampling). "
-                "`variance_components` of a pilot tells it."
-            )
-        return of_clusters, of_clusters
-    of_items = within(item_icc, "item_icc", 0, 1)
+def spread_out(columns: Columns) -> tuple[tuple[int, ...], list[Point]]:
+    """The common shape, and its points."""
     try:
-        low = of_items < of_clusters
+        shape = np.broadcast_shapes(*(array.shape for array in columns.values()))
     except ValueError as error:
-        raise broken(icc=of_clusters, item_icc=of_items) from error
-    if low.any():
+        shapes = ", ".join(f"`{name}` {array.shape}" for name, array in columns.items())
         raise EvalCIError(
-            f"`item_icc` must be at least `icc`, since two samples of an item share its cluster too; {int(low.sum())} of "
-            f"{low.size} are less: {examples(f'{a:g} < {b:g}' for a, b in zip(*_pairs(of_items, of_clusters, low), strict=True))}."
-        )
-    return of_clusters, of_items
+            f"The shapes do not fit each other: {shapes}. Each must be one number, or broadcast with the others."
+        ) from error
+    rows = zip(*(np.broadcast_to(array, shape).ravel().tolist() for array in columns.values()), strict=True)
+    return shape, [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _pairs(a: FloatArray, b: FloatArray, at: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    return np.broadcast_to(a, at.shape)[at], np.broadcast_to(b, at.shape)[at]
-
-
-def broken(**arrays: FloatArray) -> EvalCIError:
-    """The error of arrays that do not fit each other."""
-    shapes = ", ".join(f"`{name}` {array.shape}" for name, array in arrays.items())
-    return EvalCIError(
-        f"The shapes do not fit each other: {shapes}. Each must be one number, or broadcast with the others."
-    )
-
-
-def spread_out(**arrays: FloatArray) -> tuple[tuple[int, ...], dict[str, FloatArray]]:
-    """The common shape, and the arrays as flat ones of that shape."""
-    try:
-        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-    except ValueError as error:
-        raise broken(**arrays) from error
-    return shape, {name: np.broadcast_to(array, shape).ravel() for name, array in arrays.items()}
-
-
-def each(n: int, one: Callable[[int], tuple[float, ...]], label: str) -> list[FloatArray]:
-    """The answers of n designs, an array each."""
-    rows = []
-    for i in progress.progress(range(n), label=label, unit="design"):
+def each(items: Sequence[T], one: Callable[[T], Found], label: str) -> list[Found]:
+    """The answers of every point or question."""
+    found = []
+    for item in progress.progress(items, label=label, unit="design"):
         with progress.within():
-            rows.append(one(i))
-    return [np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)] if rows else []
+            found.append(one(item))
+    return found
+
+
+def arrays(plan: type, shape: tuple[int, ...], rows: list[tuple[float, ...]]) -> dict[str, Any]:
+    """The arrays of a plan by name, from what it says of every point in the order of its fields."""
+    fields = [field for field in dataclasses.fields(plan) if field.type in ("FloatArray", "IntArray")]
+    columns = np.array(rows, dtype=np.float64).reshape(-1, len(fields)).T
+    found = {field.name: column.reshape(shape) for field, column in zip(fields, columns, strict=True)}
+    whole = [field.name for field in fields if field.type == "IntArray"]
+    return found | {name: found[name].astype(np.int64) for name in whole}
 
 
 def smallest(
     value: Callable[[int], float],
     reached: Callable[[float], bool],
-    better: Callable[[int, float], float],
+    times: Callable[[float], float],
     start: float,
     most: int = MOST_CLUSTERS,
 ) -> tuple[int, float] | None:
     """The number of clusters at which ``reached(value)`` turns true: it holds there and not one below. None if nowhere.
 
-    ``better`` of a number and its value is a guess at the number that it takes.
+    ``times`` of a value is a guess at how many times the number it takes.
     """
     least, known = 2, dict[int, float]()
 
@@ -282,7 +245,7 @@ def smallest(
     at = clipped(start)
     for _ in range(3):
         at_goal(at)
-        guess = clipped(better(at, known[at]))
+        guess = clipped(at * float(np.clip(times(known[at]), 1 / _FAR, _FAR)))
         near = abs(guess - at) <= max(1, 0.01 * at)
         at = guess
         if near:
@@ -350,12 +313,9 @@ class Goal:
 
     def holds(self, difference: float) -> float:
         """Power without any error: 1 or 0, and the level itself at the edge."""
-        gaps = [g for g in (_gap(difference, self.above), _gap(self.below, difference)) if g is not None]
-        return 1.0 if min(gaps) > 0 else 0.0 if min(gaps) < 0 else self.outside
-
-
-def _gap(high: float | None, low: float | None) -> float | None:
-    return None if high is None or low is None else high - low
+        nulls = ((self.above, 1.0), (self.below, -1.0))
+        gap = min(side * (difference - null) for null, side in nulls if null is not None)
+        return 1.0 if gap > 0 else 0.0 if gap < 0 else self.outside
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -536,16 +496,9 @@ def _critical(sums: Sums, x: FloatArray, outside: float) -> FloatArray:
     first, second = sums.residuals(x)
     n, shape = sums.n, sums.first.shape
     effective = n**2 / (sums.size**2 * sums.count).sum()
-    evidence = Evidence(
-        size=np.broadcast_to(sums.size, shape),
-        count=np.broadcast_to(sums.count, shape),
-        first=first,
-        second=second,
-        within=sums.within,
-        n=np.full(len(x), n),
-        growth=np.full(len(x), n / effective - 1),
-        independent=False,
-    )
+    sizes, counts = np.broadcast_to(sums.size, shape), np.broadcast_to(sums.count, shape)
+    items, growth = np.full(len(x), n), np.full(len(x), n / effective - 1)
+    evidence = Evidence(sizes, counts, first, second, sums.within, items, growth, independent=False)
     posterior = pair_posteriors([evidence])[0]
     return averaged_critical(posterior.share, posterior.weight, df, outside)
 
