@@ -28,6 +28,7 @@ import pandas as pd
 import simulation
 from scipy.special import ndtri
 
+from evalci_accessor.options import RateOptions
 from evalci_accessor.stats.pairs.difference import infer
 from evalci_accessor.stats.pairs.matched import MatchedScores
 from evalci_accessor.stats.rates.clustered import Given, rate
@@ -136,10 +137,10 @@ def rates(cell: Cell, at: np.ndarray, n_sims: int, rng: np.random.Generator) -> 
         return Crossed.from_rows(y.ravel(), ids, groups=group, n_groups=len(y), bounded=True, binary=True)
 
     both, few = crossed(slice(None)), crossed(slice(_RESAMPLED))
-    alone = [rate(t, confidence_level=LEVEL) for t in both.margins]
+    alone = [rate(t, RateOptions(confidence_level=LEVEL)) for t in both.margins]
     smaller = alone[0].n_eff < alone[1].n_eff
     found: dict[str, RateResult] = {
-        "default": rate(both.margins[0], given=Given(crossed=both), confidence_level=LEVEL),
+        "default": rate(both.margins[0], RateOptions(confidence_level=LEVEL), Given(crossed=both)),
         "documents": alone[0],
         "smaller": dataclasses.replace(
             alone[0],
@@ -148,14 +149,11 @@ def rates(cell: Cell, at: np.ndarray, n_sims: int, rng: np.random.Generator) -> 
         ),
         "pigeonhole": rate(
             few.margins[0],
-            given=Given(crossed=few),
-            method="bootstrap_pigeonhole",
-            n_resamples=_RESAMPLES,
-            rng=1,
-            confidence_level=LEVEL,
+            RateOptions(method="bootstrap_pigeonhole", n_resamples=_RESAMPLES, rng=1, confidence_level=LEVEL),
+            Given(crossed=few),
         ),
-        "cr1": rate(both.margins[0], given=Given(crossed=both), method="cr1", confidence_level=LEVEL),
-        "cr2": rate(both.margins[0], given=Given(crossed=both), method="cr2", confidence_level=LEVEL),
+        "cr1": rate(both.margins[0], RateOptions(method="cr1", confidence_level=LEVEL), Given(crossed=both)),
+        "cr2": rate(both.margins[0], RateOptions(method="cr2", confidence_level=LEVEL), Given(crossed=both)),
     }
     return found
 

@@ -41,6 +41,7 @@ from scipy.special import betainc, gammaln, ndtr, stdtr
 
 import evalci_accessor
 from evalci_accessor import stats
+from evalci_accessor.options import RateOptions
 from evalci_accessor.stats.pairs.laws import ReplicateLaw
 from evalci_accessor.stats.pairs.matched import MatchedScores
 from evalci_accessor.stats.pairs.multiplicity import Block, simultaneous_outside
@@ -281,7 +282,7 @@ def bootstrap_scale(quick: bool) -> Iterator[Row]:
     small, large, resamples = (1_000, 10_000, 200) if quick else (100_000, 1_000_000, N_RESAMPLES)
 
     def run(t: stats.ClusterTotals) -> None:
-        clustered.rate(t, method="bootstrap_percentile", n_resamples=resamples, rng=1)
+        clustered.rate(t, RateOptions(method="bootstrap_percentile", n_resamples=resamples, rng=1))
 
     for sizes, target in (("Poisson", 1.5), ("log-normal", None)):
         ready = [stats.ClusterTotals.from_sums(*totals(g, 10.0, sizes)[:2]) for g in (small, large)]
@@ -308,7 +309,7 @@ def bootstrap_memory(quick: bool) -> Iterator[Row]:
             most = resamples if clusters < 100_000 else min(resamples, 512)
 
             def work(t: Any = t, method: Any = method, most: int = most) -> None:
-                clustered.rate(t, method=method, n_resamples=most, rng=1)
+                clustered.rate(t, RateOptions(method=method, n_resamples=most, rng=1))
 
             kind = "fractional" if fractional else "0/1"
             yield within(

@@ -12,50 +12,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = [
-    "AlignmentError",
-    "AmbiguousNameError",
-    "BootstrapWarning",
-    "ClusterError",
-    "ClusterIdWarning",
-    "ColumnNotFoundError",
-    "CrossedVarianceWarning",
-    "DegenerateRateWarning",
-    "DimensionError",
-    "DominantClusterWarning",
-    "EffectiveSizeWarning",
-    "EvalCIError",
-    "EvalCIWarning",
-    "FewClustersWarning",
-    "FewDiscordantWarning",
-    "InformativeSizeWarning",
-    "MethodError",
-    "MissingClusterError",
-    "MissingExtraError",
-    "MissingScoreError",
-    "MissingScoreWarning",
-    "MixedScaleWarning",
-    "NestedClustersWarning",
-    "PairingError",
-    "PercentScoreWarning",
-    "PilotError",
-    "PlanWarning",
-    "PooledSamplesWarning",
-    "RareOutcomeWarning",
-    "SamplesError",
-    "ScanWarning",
-    "ScoreError",
-    "ScoreRangeError",
-    "ScoreTypeError",
-    "SentinelScoreWarning",
-    "SharedKeyWarning",
-    "SingletonClusterWarning",
-    "StoppedEarlyWarning",
-    "TooFewSamplesWarning",
-    "UnmatchedItemsWarning",
-    "WeightError",
-]
-
 
 class EvalCIError(ValueError):
     """Base of all errors of the package: says what was found, what is allowed, and what to do next."""
@@ -224,6 +180,12 @@ class PlanWarning(EvalCIWarning):
 class StoppedEarlyWarning(EvalCIWarning):
     """A simulation was stopped before it was done, and the answer is that of the part that was."""
 
+
+__all__ = [
+    name
+    for name, thing in list(globals().items())
+    if isinstance(thing, type) and issubclass(thing, (EvalCIError, EvalCIWarning))
+]
 
 _PACKAGE = str(Path(__file__).parent)
 Held: TypeAlias = list[tuple[str, type[EvalCIWarning]]]

@@ -5,58 +5,26 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 NanPolicy: TypeAlias = Literal["raise", "omit"]
 ProportionMethod: TypeAlias = Literal["wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
-NaiveMethod: TypeAlias = Literal["auto", "wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"]
+NaiveMethod: TypeAlias = Literal["auto", ProportionMethod]
+Robust: TypeAlias = Literal["cr0", "cr1", "cr2", "cr3"]
+Binomial: TypeAlias = Literal["wald", "wilson", "logit", "clopper_pearson", "korn_graubard"]
+Resampling: TypeAlias = Literal["bootstrap_percentile", "bootstrap_bca", "bootstrap_t", "bootstrap_exact"]
 ClusterMethod: TypeAlias = Literal[
-    "auto",
-    "icc_averaged",
-    "cr0",
-    "cr1",
-    "cr2",
-    "cr3",
-    "wald",
-    "wilson",
-    "logit",
-    "clopper_pearson",
-    "korn_graubard",
-    "bootstrap_percentile",
-    "bootstrap_bca",
-    "bootstrap_t",
-    "bootstrap_exact",
-    "bootstrap_pigeonhole",
+    "auto", "icc_averaged", Robust, Binomial, Resampling, "bootstrap_pigeonhole"
 ]
 DegreesOfFreedom: TypeAlias = Literal["auto", "clusters", "satterthwaite"]
 IccMethod: TypeAlias = Literal["anova", "fleiss_cuzick", "pairwise", "posterior"]
-PairTestMethod: TypeAlias = Literal[
-    "auto",
-    "exact",
-    "midp",
-    "asymptotic",
-    "corrected",
-    "icc_averaged",
-    "obuchowski",
-    "durkalski",
-    "yang",
-    "eliasziw",
-    "sign_flip",
-]
+IndependentTest: TypeAlias = Literal["exact", "midp", "asymptotic", "corrected"]
+ClusteredTest: TypeAlias = Literal["obuchowski", "durkalski", "yang", "eliasziw", "sign_flip"]
+PairTestMethod: TypeAlias = Literal["auto", IndependentTest, "icc_averaged", ClusteredTest]
+IndependentDifference: TypeAlias = Literal["tango", "newcombe", "bonett_price", "agresti_min"]
 DiffMethod: TypeAlias = Literal[
-    "auto",
-    "icc_averaged",
-    "tango",
-    "newcombe",
-    "bonett_price",
-    "agresti_min",
-    "cr0",
-    "cr1",
-    "cr2",
-    "cr3",
-    "bootstrap_percentile",
-    "bootstrap_pigeonhole",
+    "auto", "icc_averaged", IndependentDifference, Robust, "bootstrap_percentile", "bootstrap_pigeonhole"
 ]
 PlanMethod: TypeAlias = Literal["auto", "icc_averaged", "tango", "cr2"]
 CompareTest: TypeAlias = Literal["auto", "exact", "midp", "interval"]
@@ -66,14 +34,10 @@ Unmatched: TypeAlias = Literal["raise", "drop"]
 TooFew: TypeAlias = Literal["raise", "omit"]
 Labels: TypeAlias = Hashable | Sequence[Hashable]
 RepeatedMeasure: TypeAlias = Literal["pass_at_k", "pass_hat_k", "best_of_k"]
-SimulatedMethod: TypeAlias = Literal[
-    ClusterMethod,
-    "naive_wilson",
-    "naive_wald",
-    "naive_clopper_pearson",
-    "naive_jeffreys",
-    "naive_agresti_coull",
+NaiveSimulated: TypeAlias = Literal[
+    "naive_wilson", "naive_wald", "naive_clopper_pearson", "naive_jeffreys", "naive_agresti_coull"
 ]
+SimulatedMethod: TypeAlias = Literal[ClusterMethod, NaiveSimulated]
 ClusterShape: TypeAlias = Literal["beta_binomial", "all_or_nothing", "logit_normal"]
 PlanAxis: TypeAlias = Literal["n_clusters", "n_items", "items_per_cluster", "n_samples"]
 BETWEEN = " + "  # the names of crossed clusterings
@@ -86,8 +50,23 @@ Counts: TypeAlias = int | Sequence[int]
 Ks: TypeAlias = int | Sequence[int]
 
 
+class Record:
+    """Base of the records: one is filled from the parameters of a method, whose names are those of its fields."""
+
+    __slots__: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """What ``given``, the ``locals()`` of a method, holds of the fields; a test holds that no parameter is left over."""
+        return cls(**{name: given[name] for name in cls.__slots__ if name in given})
+
+    def fields(self) -> dict[str, Any]:
+        """What it holds, by name: to fill another record."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Roles:
+class Roles(Record):
     """What the caller named: the part that each column, level, coordinate, dim or array plays."""
 
     score: Any = "score"
@@ -106,7 +85,7 @@ class Roles:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RateOptions:
+class RateOptions(Record):
     """The options of an interval of a rate or mean."""
 
     method: Any = "auto"
@@ -118,7 +97,7 @@ class RateOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IccOptions:
+class IccOptions(Record):
     """The options of `design_effect`."""
 
     icc_method: IccMethod = "anova"
@@ -126,7 +105,7 @@ class IccOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepeatedOptions:
+class RepeatedOptions(Record):
     """The options of `pass_at_k` and its kin."""
 
     measure: RepeatedMeasure
@@ -135,7 +114,7 @@ class RepeatedOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SplitOptions:
+class SplitOptions(Record):
     """The options of `variance_components`."""
 
     costs: Mapping[str, float] | None
@@ -143,7 +122,7 @@ class SplitOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TestOptions:
+class TestOptions(Record):
     """The options of `mcnemar`."""
 
     method: PairTestMethod
@@ -153,7 +132,7 @@ class TestOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DiffOptions:
+class DiffOptions(Record):
     """The options of `diff_ci`."""
 
     method: DiffMethod = "auto"
@@ -166,12 +145,12 @@ class DiffOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CompareOptions:
-    """The options of `compare`; ``within`` is its ``correction_within``."""
+class CompareOptions(Record):
+    """The options of `compare`."""
 
     method: DiffMethod = "auto"
     correction: Correction = "holm"
-    within: Any = None
+    correction_within: Any = None
     confidence_level: float = 0.95
     n_resamples: int = 9999
     rng: object = None
@@ -179,7 +158,7 @@ class CompareOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlanGrid:
+class PlanGrid(Record):
     """What is planned: goals and designs, each a number, or a list of numbers for a grid."""
 
     half_width: Any = None
@@ -192,7 +171,7 @@ class PlanGrid:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlanOptions:
+class PlanOptions(Record):
     """The options of the planning methods."""
 
     method: ClusterMethod | PlanMethod
@@ -204,7 +183,7 @@ class PlanOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CrosscheckOptions:
+class CrosscheckOptions(Record):
     """The options of `crosscheck`."""
 
     against: Any
@@ -214,7 +193,7 @@ class CrosscheckOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReportOptions:
+class ReportOptions(Record):
     """The options of `report`: those of the methods that it calls."""
 
     method: ClusterMethod
@@ -228,7 +207,7 @@ class ReportOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Wording:
+class Wording(Record):
     """How a report speaks."""
 
     nouns: tuple[str, str] | None

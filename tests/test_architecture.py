@@ -14,7 +14,8 @@ import pytest
 import xarray as xr
 
 import evalci_accessor
-from evalci_accessor import datasets, exceptions, plot, report, stats
+from evalci_accessor import datasets, exceptions, options, plot, report, stats
+from evalci_accessor.accessor import plots
 
 PACKAGE = Path(evalci_accessor.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -247,6 +248,36 @@ def test_accessor_methods_are_thin(node):
         ["item", "cluster", "score"],
         ORDER.get(node.name),
     )
+
+
+RECORDS = {record.__name__: record for record in options.Record.__subclasses__()}
+
+
+def of_locals():
+    """Functions that fill a record from their parameters, with the names of what they fill."""
+    for file in FILES:
+        for node in ast.walk(parse(file)):
+            if isinstance(node, ast.FunctionDef):
+                body = "".join(ast.unparse(statement) for statement in node.body)
+                filled = re.findall(r"(\w+)(?:\.of)?\(locals\(\)\)", body)
+                if filled:
+                    yield pytest.param(node, filled, id=f"{file.stem}.{node.name}")
+
+
+@pytest.mark.parametrize(("node", "filled"), [*of_locals()])
+def test_no_parameter_is_left_over(node, filled):
+    """Each is a field of a record that is filled from the parameters, or is used by its name."""
+    taken = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} | {"self"}
+    for name in filled:
+        taken |= set(plots._LOOK if name == "_look" else RECORDS[name].__slots__)
+    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    assert {arg.arg for arg in every} <= taken
+
+
+def test_a_parameter_that_no_record_holds_is_found():
+    node = ast.parse("def f(self, cluster, colour): return g(Roles.of(locals()))").body[0]
+    with pytest.raises(AssertionError):
+        test_no_parameter_is_left_over(node, ["Roles", "RateOptions"])
 
 
 @pytest.mark.parametrize("accessor", ACCESSORS[::2])

@@ -209,26 +209,7 @@ class Checks(Generic[Answer]):
         >>> answer.std_error.sel(estimator=["cr1", "ols_cluster_t"]).round(4).values.tolist()
         [[0.0486, 0.0486], [0.0433, 0.0433], [0.0422, 0.0422]]
         """
-        return crosscheck.crosscheck(
-            self._read,
-            Roles(
-                cluster=cluster,
-                score=score,
-                by=by,
-                dim=dim,
-                weights=weights,
-                factor=factor,
-                item=item,
-                sample=sample,
-                baseline=baseline,
-                pairs=pairs,
-                unmatched=unmatched,
-                nan_policy=nan_policy,
-            ),
-            CrosscheckOptions(
-                against=against, contrast=contrast, confidence_level=confidence_level, tolerance=tolerance
-            ),
-        )
+        return crosscheck.crosscheck(self._read, Roles.of(locals()), CrosscheckOptions.of(locals()))
 
 
 class Reports(Generic[Answer]):
@@ -343,30 +324,5 @@ class Reports(Generic[Answer]):
         <Report 'score, clustered by doc_id': 3 rows, 3 comparisons, 0 warnings>
         """
         return reports.report(
-            self._read,
-            Roles(
-                cluster=cluster,
-                score=score,
-                factor=factor,
-                item=item,
-                sample=sample,
-                by=by,
-                dim=dim,
-                weights=weights,
-                baseline=baseline,
-                pairs=pairs,
-                unmatched=unmatched,
-                nan_policy=nan_policy,
-            ),
-            ReportOptions(
-                method=method,
-                diff_method=diff_method,
-                correction=correction,
-                margin=margin,
-                claim=claim,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
-                rng=rng,
-            ),
-            Wording(nouns=nouns, percent=percent, title=title, not_covered=not_covered),
+            self._read, Roles.of(locals()), ReportOptions.of(locals()), Wording.of(locals())
         )

@@ -158,25 +158,7 @@ class Pairs(Generic[Answer]):
         >>> ds.evalci.mcnemar("model", cluster="doc_id").pvalue.round(3).values
         array([0.256, 0.176, 0.011])
         """
-        return methods.mcnemar(
-            self._read.pairs(
-                Roles(
-                    factor=factor,
-                    item=item,
-                    cluster=cluster,
-                    score=score,
-                    by=by,
-                    dim=dim,
-                    weights=weights,
-                    baseline=baseline,
-                    pairs=pairs,
-                    unmatched=unmatched,
-                    nan_policy=nan_policy,
-                ),
-                averages=False,
-            ),
-            TestOptions(method=method, alternative=alternative, n_resamples=n_resamples, rng=rng),
-        )
+        return methods.mcnemar(self._read.pairs(Roles.of(locals()), averages=False), TestOptions.of(locals()))
 
     def diff_ci(
         self,
@@ -351,33 +333,7 @@ class Pairs(Generic[Answer]):
         >>> ds.evalci.diff_ci("model", cluster="doc_id").difference.round(3).values
         array([-0.06 ,  0.075,  0.135])
         """
-        return methods.diff_ci(
-            self._read.pairs(
-                Roles(
-                    factor=factor,
-                    item=item,
-                    cluster=cluster,
-                    score=score,
-                    sample=sample,
-                    by=by,
-                    dim=dim,
-                    weights=weights,
-                    baseline=baseline,
-                    pairs=pairs,
-                    unmatched=unmatched,
-                    nan_policy=nan_policy,
-                )
-            ),
-            DiffOptions(
-                method=method,
-                alternative=alternative,
-                margin=margin,
-                claim=claim,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
-                rng=rng,
-            ),
-        )
+        return methods.diff_ci(self._read.pairs(Roles.of(locals())), DiffOptions.of(locals()))
 
     def compare(
         self,
@@ -487,30 +443,4 @@ class Pairs(Generic[Answer]):
         >>> answer.model_a.values.tolist(), answer.pvalue_adj.round(3).values.tolist()
         (['boreal', 'atlas', 'atlas'], [0.034, 0.351, 0.351])
         """
-        return methods.compare(
-            self._read.pairs(
-                Roles(
-                    factor=factor,
-                    item=item,
-                    cluster=cluster,
-                    score=score,
-                    sample=sample,
-                    by=by,
-                    dim=dim,
-                    weights=weights,
-                    baseline=baseline,
-                    pairs=pairs,
-                    unmatched=unmatched,
-                    nan_policy=nan_policy,
-                )
-            ),
-            CompareOptions(
-                method=method,
-                test=test,
-                correction=correction,
-                within=correction_within,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
-                rng=rng,
-            ),
-        )
+        return methods.compare(self._read.pairs(Roles.of(locals())), CompareOptions.of(locals()))

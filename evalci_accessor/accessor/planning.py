@@ -135,37 +135,23 @@ class Planning(Generic[Answer]):
 
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval().query("model == 'atlas'")
-        >>> plan = df.evalci.half_width("doc_id", n_clusters=[40, 80], items_per_cluster=[5, 10])
+        >>> plan = df.evalci.half_width("doc_id", n_clusters=80, items_per_cluster=[5, 10])
         >>> columns = ["n_clusters", "items_per_cluster", "half_width", "half_width_low", "half_width_high"]
         >>> plan[columns].round(3)
            n_clusters  items_per_cluster  half_width  half_width_low  half_width_high
-        0          40                5.0       0.098           0.083            0.112
-        1          40               10.0       0.090           0.071            0.107
-        2          80                5.0       0.069           0.058            0.079
-        3          80               10.0       0.063           0.050            0.075
+        0          80                5.0       0.069           0.058            0.079
+        1          80               10.0       0.063           0.050            0.075
 
         Of a cube:
 
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube().sel(model=["atlas"])
-        >>> ds.evalci.half_width("doc_id", n_clusters=[40, 80]).half_width.round(3).to_pandas()
-        n_clusters     40     80
+        >>> ds.evalci.half_width("doc_id", n_clusters=[40]).half_width.round(3).to_pandas()
+        n_clusters     40
         model
-        atlas       0.098  0.069
+        atlas       0.098
         """
         return planning.half_width(
-            self._read,
-            Roles(
-                cluster=cluster,
-                score=score,
-                item=item,
-                sample=sample,
-                by=by,
-                dim=dim,
-                nested=nested,
-                nan_policy=nan_policy,
-            ),
-            PlanGrid(n_clusters=n_clusters, items_per_cluster=items_per_cluster, n_samples=n_samples),
-            PlanOptions(method=method, confidence_level=confidence_level, n_sims=n_sims, rng=rng),
+            self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals())
         )
 
     def power(
@@ -287,32 +273,7 @@ class Planning(Generic[Answer]):
         array([[0.47, 0.77],
                [0.44, 0.73]])
         """
-        return planning.power(
-            self._read,
-            Roles(
-                factor=factor,
-                item=item,
-                cluster=cluster,
-                score=score,
-                sample=sample,
-                by=by,
-                dim=dim,
-                baseline=baseline,
-                pairs=pairs,
-                unmatched=unmatched,
-                nan_policy=nan_policy,
-            ),
-            PlanGrid(
-                difference=difference,
-                margin=margin,
-                n_clusters=n_clusters,
-                items_per_cluster=items_per_cluster,
-                n_samples=n_samples,
-            ),
-            PlanOptions(
-                method=method, confidence_level=confidence_level, claim=claim, alternative=alternative
-            ),
-        )
+        return planning.power(self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals()))
 
     def mde(
         self,
@@ -389,49 +350,20 @@ class Planning(Generic[Answer]):
         --------
         >>> import evalci_accessor
         >>> df = evalci_accessor.datasets.load_rag_eval()
-        >>> plan = df.evalci.mde("model", "item", "doc_id", baseline="atlas", n_clusters=[40, 160])
+        >>> plan = df.evalci.mde("model", "item", "doc_id", baseline="atlas", n_clusters=160)
         >>> plan[["model_a", "model_b", "n_clusters", "mde", "mde_low", "mde_high"]].round(3)
            model_a model_b  n_clusters    mde  mde_low  mde_high
-        0   boreal   atlas          40  0.146    0.125     0.171
-        1   boreal   atlas         160  0.074    0.062     0.087
-        2  cascade   atlas          40  0.154    0.136     0.181
-        3  cascade   atlas         160  0.078    0.067     0.092
+        0   boreal   atlas         160  0.074    0.062     0.087
+        1  cascade   atlas         160  0.078    0.067     0.092
 
         Of a cube:
 
         >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
-        >>> plan = ds.evalci.mde("model", cluster="doc_id", baseline="atlas", n_clusters=[40, 160])
+        >>> plan = ds.evalci.mde("model", cluster="doc_id", pairs=[("boreal", "atlas")], n_clusters=[40, 160])
         >>> plan.mde.round(3).values
-        array([[0.146, 0.074],
-               [0.154, 0.078]])
+        array([[0.146, 0.074]])
         """
-        return planning.mde(
-            self._read,
-            Roles(
-                factor=factor,
-                item=item,
-                cluster=cluster,
-                score=score,
-                sample=sample,
-                by=by,
-                dim=dim,
-                baseline=baseline,
-                pairs=pairs,
-                unmatched=unmatched,
-                nan_policy=nan_policy,
-            ),
-            PlanGrid(
-                power=power,
-                difference=difference,
-                margin=margin,
-                n_clusters=n_clusters,
-                items_per_cluster=items_per_cluster,
-                n_samples=n_samples,
-            ),
-            PlanOptions(
-                method=method, confidence_level=confidence_level, claim=claim, alternative=alternative
-            ),
-        )
+        return planning.mde(self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals()))
 
     def required_clusters(
         self,
@@ -546,35 +478,5 @@ class Planning(Generic[Answer]):
         atlas            54              38               70
         """
         return planning.required_clusters(
-            self._read,
-            Roles(
-                cluster=cluster,
-                score=score,
-                factor=factor,
-                item=item,
-                sample=sample,
-                by=by,
-                dim=dim,
-                nested=nested,
-                baseline=baseline,
-                pairs=pairs,
-                unmatched=unmatched,
-                nan_policy=nan_policy,
-            ),
-            PlanGrid(
-                half_width=half_width,
-                difference=difference,
-                margin=margin,
-                power=power,
-                items_per_cluster=items_per_cluster,
-                n_samples=n_samples,
-            ),
-            PlanOptions(
-                method=method,
-                confidence_level=confidence_level,
-                claim=claim,
-                alternative=alternative,
-                n_sims=n_sims,
-                rng=rng,
-            ),
+            self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals())
         )

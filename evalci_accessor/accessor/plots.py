@@ -19,6 +19,11 @@ from evalci_accessor.options import (
     Roles,
 )
 
+# The parameters that say how a picture looks, and not what it shows.
+_LOOK = (
+    "x", "goal", "label", "group", "sort_by", "ascending", "notes", "percent", "title", "figsize", "ax",
+)  # fmt: skip
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -90,21 +95,7 @@ class Plots:
         ['boreal', 'atlas', 'cascade']
         """
         return pictures.forest(
-            self._accessor,
-            Roles(cluster=cluster, score=score, by=by, dim=dim, weights=weights, nan_policy=nan_policy),
-            RateOptions(confidence_level=confidence_level),
-            naive,
-            {
-                "label": label,
-                "group": group,
-                "sort_by": sort_by,
-                "ascending": ascending,
-                "notes": notes,
-                "percent": percent,
-                "title": title,
-                "figsize": figsize,
-                "ax": ax,
-            },
+            self._accessor, Roles.of(locals()), RateOptions.of(locals()), naive, _look(locals())
         )
 
     def clusters(
@@ -159,11 +150,7 @@ class Plots:
         '200 scores in 40 clusters of doc_id, 5 each'
         """
         return pictures.clusters(
-            self._accessor,
-            Roles(cluster=cluster, score=score, dim=dim, weights=weights, nan_policy=nan_policy),
-            RateOptions(confidence_level=confidence_level),
-            overall,
-            {"percent": percent, "title": title, "figsize": figsize, "ax": ax},
+            self._accessor, Roles.of(locals()), RateOptions.of(locals()), overall, _look(locals())
         )
 
     def differences(
@@ -204,18 +191,7 @@ class Plots:
         >>> ax.get_xlabel(), len(ax.get_yticklabels())
         ('difference, percentage points', 3)
         """
-        return plot.differences(
-            self._accessor._obj,
-            label=label,
-            group=group,
-            sort_by=sort_by,
-            ascending=ascending,
-            notes=notes,
-            percent=percent,
-            title=title,
-            figsize=figsize,
-            ax=ax,
-        )
+        return plot.differences(self._accessor._obj, **_look(locals()))
 
     def pass_at_k(
         self,
@@ -251,9 +227,7 @@ class Plots:
         >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][:2]
         ('k, samples of an item', ['atlas', 'boreal'])
         """
-        return plot.pass_at_k(
-            self._accessor._obj, label=label, percent=percent, title=title, figsize=figsize, ax=ax
-        )
+        return plot.pass_at_k(self._accessor._obj, **_look(locals()))
 
     def power(
         self,
@@ -293,16 +267,7 @@ class Plots:
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('clusters of doc_id', 'power')
         """
-        return plot.power(
-            self._accessor._obj,
-            x=x,
-            goal=goal,
-            label=label,
-            percent=percent,
-            title=title,
-            figsize=figsize,
-            ax=ax,
-        )
+        return plot.power(self._accessor._obj, **_look(locals()))
 
     def coverage(
         self,
@@ -347,17 +312,12 @@ class Plots:
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['icc_averaged', 'cr1']
         """
-        return plot.coverage(
-            self._accessor._obj,
-            label=label,
-            group=group,
-            sort_by=sort_by,
-            ascending=ascending,
-            notes=notes,
-            title=title,
-            figsize=figsize,
-            ax=ax,
-        )
+        return plot.coverage(self._accessor._obj, **_look(locals()))
+
+
+def _look(given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a picture that say how it looks, under their names."""
+    return {name: value for name, value in given.items() if name in _LOOK}
 
 
 class Drawing:

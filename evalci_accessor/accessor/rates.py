@@ -109,10 +109,7 @@ class Rates(Generic[Answer]):
         >>> ds.evalci.proportion_ci(dim="item").estimate.values
         array([0.695, 0.755, 0.62 ])
         """
-        return rates.proportion_ci(
-            self._read.scores(Roles(score=score, by=by, dim=dim, weights=weights, nan_policy=nan_policy)),
-            RateOptions(method=method, alternative=alternative, confidence_level=confidence_level),
-        )
+        return rates.proportion_ci(self._read.scores(Roles.of(locals())), RateOptions.of(locals()))
 
     def cluster_ci(
         self,
@@ -253,19 +250,7 @@ class Rates(Generic[Answer]):
         >>> ds.evalci.cluster_ci("doc_id").ci_low.round(3).values
         array([0.589, 0.659, 0.532])
         """
-        return rates.cluster_ci(
-            self._read.clustered(
-                Roles(cluster=cluster, score=score, by=by, dim=dim, weights=weights, nan_policy=nan_policy)
-            ),
-            RateOptions(
-                method=method,
-                df=df,
-                alternative=alternative,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
-                rng=rng,
-            ),
-        )
+        return rates.cluster_ci(self._read.clustered(Roles.of(locals())), RateOptions.of(locals()))
 
     def design_effect(
         self,
@@ -348,9 +333,4 @@ class Rates(Generic[Answer]):
         >>> ds.evalci.design_effect("doc_id").design_effect.round(2).values.ravel()
         array([2.2, 2. , 1.5])
         """
-        return rates.design_effect(
-            self._read.clusterings(
-                Roles(cluster=cluster, score=score, by=by, dim=dim, weights=weights, nan_policy=nan_policy)
-            ),
-            IccOptions(icc_method=icc_method, confidence_level=confidence_level),
-        )
+        return rates.design_effect(self._read.clusterings(Roles.of(locals())), IccOptions.of(locals()))

@@ -177,32 +177,9 @@ class Repeated(Generic[Answer]):
                [0.371, 0.598]])
         """
         return repeated.over_k(
-            self._read.items(
-                Roles(
-                    item=item,
-                    cluster=cluster,
-                    score=score,
-                    sample=sample,
-                    by=by,
-                    dim=dim,
-                    weights=weights,
-                    nested=nested,
-                    nan_policy=nan_policy,
-                )
-            ),
+            self._read.items(Roles.of(locals())),
             k,
-            RepeatedOptions(
-                measure="pass_at_k",
-                too_few=too_few,
-                rate=RateOptions(
-                    method=method,
-                    df=df,
-                    alternative=alternative,
-                    confidence_level=confidence_level,
-                    n_resamples=n_resamples,
-                    rng=rng,
-                ),
-            ),
+            RepeatedOptions(measure="pass_at_k", too_few=too_few, rate=RateOptions.of(locals())),
         )
 
     def pass_hat_k(
@@ -273,32 +250,9 @@ class Repeated(Generic[Answer]):
         2  4     0.110             0.043              0.219         0.110
         """
         return repeated.over_k(
-            self._read.items(
-                Roles(
-                    item=item,
-                    cluster=cluster,
-                    score=score,
-                    sample=sample,
-                    by=by,
-                    dim=dim,
-                    weights=weights,
-                    nested=nested,
-                    nan_policy=nan_policy,
-                )
-            ),
+            self._read.items(Roles.of(locals())),
             k,
-            RepeatedOptions(
-                measure="pass_hat_k",
-                too_few=too_few,
-                rate=RateOptions(
-                    method=method,
-                    df=df,
-                    alternative=alternative,
-                    confidence_level=confidence_level,
-                    n_resamples=n_resamples,
-                    rng=rng,
-                ),
-            ),
+            RepeatedOptions(measure="pass_hat_k", too_few=too_few, rate=RateOptions.of(locals())),
         )
 
     def best_of_k(
@@ -369,32 +323,9 @@ class Repeated(Generic[Answer]):
         1  4  best_of_k     0.778   0.687    0.853  icc_averaged
         """
         return repeated.over_k(
-            self._read.items(
-                Roles(
-                    item=item,
-                    cluster=cluster,
-                    score=score,
-                    sample=sample,
-                    by=by,
-                    dim=dim,
-                    weights=weights,
-                    nested=nested,
-                    nan_policy=nan_policy,
-                )
-            ),
+            self._read.items(Roles.of(locals())),
             k,
-            RepeatedOptions(
-                measure="best_of_k",
-                too_few=too_few,
-                rate=RateOptions(
-                    method=method,
-                    df=df,
-                    alternative=alternative,
-                    confidence_level=confidence_level,
-                    n_resamples=n_resamples,
-                    rng=rng,
-                ),
-            ),
+            RepeatedOptions(measure="best_of_k", too_few=too_few, rate=RateOptions.of(locals())),
         )
 
     def variance_components(
@@ -528,18 +459,4 @@ class Repeated(Generic[Answer]):
         array([[0.43, 0.51, 0.06],
                [0.46, 0.48, 0.06]])
         """
-        return repeated.variance_components(
-            self._read.items(
-                Roles(
-                    item=item,
-                    cluster=cluster,
-                    score=score,
-                    sample=sample,
-                    by=by,
-                    dim=dim,
-                    nested=nested,
-                    nan_policy=nan_policy,
-                )
-            ),
-            SplitOptions(costs=costs, confidence_level=confidence_level),
-        )
+        return repeated.variance_components(self._read.items(Roles.of(locals())), SplitOptions.of(locals()))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.stats import special
+from evalci_accessor.stats.rates.intersections import counted
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 ESTIMATORS = (
     "ols_cluster", "ols_cluster_t", "ols_cr2", "glm_binomial_cluster", "gee_independence", "gee_independence_bias_reduced",
@@ -28,31 +31,133 @@ _NO_WEIGHTS = {
 }
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Fit:
-    """A mean or difference as statsmodels has it, in the units of the scores; nan where it has none.
+class Scores:
+    """What is fitted: one score an item, or two of them, whose mean difference is the estimate.
 
     Parameters
     ----------
-    estimate, std_error, low, high : float
-    df : float
-        Degrees of freedom of its t quantile; nan under the normal one.
-    correlation : float
-        The exchangeable working correlation; nan elsewhere.
-    negative : float
-        The variance where, over crossed clusterings, it is negative, so that there is no error; else nan.
-    problem : str
-        Why the numbers are no good, or are none; empty where they are.
+    first : ndarray of float, shape (n,)
+        No score is missing.
+    second : ndarray of float, shape (n,), or None
+        Of the other system on the same items.
+    clusters : ndarray of int, or a sequence of these
+        Codes of any kind, of one clustering or several; all is brought into the order of the first.
+    bounded : bool
+        Whether all scores lie in [0, 1].
+    weights : ndarray of float, shape (n,), or None
+        Above 0; kept with a mean of 1, or as None where all are equal.
     """
+
+    def __init__(
+        self,
+        first: FloatArray,
+        second: FloatArray | None,
+        clusters: IntArray | Sequence[IntArray],
+        *,
+        bounded: bool,
+        weights: FloatArray | None = None,
+    ) -> None:
+        every = [clusters] if isinstance(clusters, np.ndarray) else clusters
+        codes = [np.unique(one, return_inverse=True)[1].reshape(-1).astype(np.int64) for one in every]
+        order = np.argsort(codes[0], kind="stable")
+        self.bounded, self.first = bounded, first[order]
+        self.second = None if second is None else second[order]
+        self.sides = [self.first] if self.second is None else [self.first, self.second]
+        self.mean_of = self.first if self.second is None else self.first - self.second
+        even = weights is None or not len(weights) or np.ptp(weights) == 0
+        self.weights = None if even or weights is None else weights[order] / weights.mean()
+        self.clusterings = np.stack(codes, axis=1)[order]  # from 0 to G - 1, shape (n, D)
+        self.ways, self.codes = len(codes), self.clusterings[:, 0]
+        self.groups = self.codes if self.ways == 1 else self.clusterings  # as statsmodels takes them
+        self.margins = [np.bincount(one) for one in codes]  # items in each cluster of each clustering
+        self.sizes, self.n_clusters = self.margins[0], min(map(len, self.margins))
+
+    def of(self, clusters: IntArray | Sequence[IntArray]) -> Scores:
+        """The same by other clusterings."""
+        return Scores(self.first, self.second, clusters, bounded=self.bounded, weights=self.weights)
+
+    def parts(self) -> dict[tuple[int, ...], Scores]:
+        """The same by each clustering alone and by each of their intersections, from their places."""
+        return {some: self.of(codes) for some, codes in joint_codes(list(self.clusterings.T)).items()}
+
+    @property
+    def effective_clusters(self) -> float:
+        """Kish's number of clusters, of the clustering with the fewest."""
+        weights = np.ones(len(self.first)) if self.weights is None else self.weights
+        sums = [np.bincount(codes, weights=weights) for codes in self.clusterings.T]
+        return min(float(one.sum() ** 2 / (one**2).sum()) for one in sums)
+
+    def average(self, values: FloatArray) -> float:
+        """Weighted mean."""
+        weights = self.weights
+        return float(values.mean() if weights is None else weights @ values / weights.sum())
+
+    @property
+    def nearest_end(self) -> float:
+        """Distance of a mean from the nearer end of [0, 1]."""
+        return min(min(self.average(side), self.average(1 - side)) for side in self.sides)
+
+    @property
+    def constant(self) -> bool:
+        """Whether what the mean is of never varies, by more than rounding."""
+        y = self.mean_of
+        scale = np.abs(self.sides).max(initial=0.0)
+        return not len(y) or bool(np.ptp(y) <= 8 * np.finfo(np.float64).eps * scale)
+
+    @property
+    def flat(self) -> bool:
+        """Whether the clusters do not vary beyond their sizes, by more than rounding: a clustered variance is then 0.
+
+        Of several clusterings none may vary.
+        """
+        if self.constant:
+            return True
+        y = self.mean_of
+        left = (y - self.average(y)) * (1.0 if self.weights is None else self.weights)
+        residuals = [np.bincount(codes, weights=left) / len(y) for codes in self.clusterings.T]
+        largest = max(float((residual**2).sum()) for residual in residuals)
+        return bool(largest <= (8 * np.finfo(np.float64).eps * (float(np.abs(y).max()) or 1.0)) ** 2)
+
+    def stacked(self) -> tuple[FloatArray, FloatArray, IntArray, FloatArray | None]:
+        """Response, design, clusters and weights: a constant alone, or two rows an item and which is the first system's."""
+        if self.second is None:
+            return self.first, np.ones((len(self.first), 1)), self.groups, self.weights
+        y = np.stack([self.first, self.second], axis=1).ravel()
+        design = np.tile([[1.0, 1.0], [1.0, 0.0]], (len(self.first), 1))
+        weights = None if self.weights is None else np.repeat(self.weights, 2)
+        return y, design, np.repeat(self.groups, 2, axis=0), weights
+
+
+def joint_codes(columns: Sequence[Any]) -> dict[tuple[int, ...], IntArray]:
+    """Codes from 0 of each clustering, whatever its ids, and of each of their intersections, from their places."""
+    codes = [np.asarray(pd.factorize(one, use_na_sentinel=False, sort=False)[0]) for one in columns]
+    joint: dict[tuple[int, ...], IntArray] = {}
+    for size in range(1, len(codes) + 1):
+        for some in itertools.combinations(range(len(codes)), size):
+            last = codes[some[-1]]
+            both = last if size == 1 else joint[some[:-1]] * (last.max(initial=0) + 1) + last
+            joint[some] = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return joint
+
+
+def not_nested(joint: dict[tuple[int, ...], IntArray]) -> list[int]:
+    """Places of the clusterings that do not lie within another."""
+    return counted({some: int(codes.max(initial=-1)) + 1 for some, codes in joint.items()})
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fit:
+    """A mean or difference as statsmodels has it, in the units of the scores; nan where it has none."""
 
     estimate: float = np.nan
     std_error: float = np.nan
     low: float = np.nan
     high: float = np.nan
-    df: float = np.nan
-    correlation: float = np.nan
+    df: float = np.nan  # degrees of freedom of its t quantile; nan under the normal one
+    correlation: float = np.nan  # the exchangeable working correlation; nan elsewhere
+    # The variance where, over crossed clusterings, it is negative, so that there is no error; else nan.
     negative: float = np.nan
-    problem: str = ""
+    problem: str = ""  # why the numbers are no good, or are none; empty where they are
 
 
 def fit(estimator: str, scores: Scores, confidence_level: float) -> Fit:
@@ -151,7 +256,7 @@ def _ols_cr2_by_parts(scores: Scores, confidence_level: float) -> Fit:
     estimate, kept = fits[0,].estimate, not_nested(joint_codes(list(scores.clusterings.T)))
     if variance < 0:
         return Fit(estimate=estimate, negative=variance)
-    return with_t(estimate, float(np.sqrt(variance)), min(fits[k,].df for k in kept), confidence_level)
+    return with_quantile(estimate, float(np.sqrt(variance)), confidence_level, min(fits[k,].df for k in kept))
 
 
 def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
@@ -176,7 +281,7 @@ def _ols_cr2(scores: Scores, confidence_level: float) -> Fit:
     trace = float(own.sum())
     squares = float((own**2).sum() + ((beside**2).sum() ** 2 - (beside**4).sum()) / bread**2)
     df = trace**2 / squares if squares > 0 else np.nan
-    return with_t(float(results.params[0]), error, df, confidence_level)
+    return with_quantile(float(results.params[0]), error, confidence_level, df)
 
 
 def _glm(scores: Scores, confidence_level: float) -> Fit:
@@ -201,18 +306,13 @@ def _from_logit(results: Any, confidence_level: float) -> Fit:
     estimate, variance = float(p[0] if len(params) == 1 else p[1] - p[0]), float(gradient @ cov @ gradient)
     if variance < 0:
         return Fit(estimate=estimate, negative=variance)
-    return normal(estimate, float(np.sqrt(variance)), confidence_level)
+    return with_quantile(estimate, float(np.sqrt(variance)), confidence_level)
 
 
-def normal(estimate: float, std_error: float, confidence_level: float) -> Fit:
-    """A fit with the normal quantile."""
-    half = float(special.ndtri((1 + confidence_level) / 2)) * std_error
-    return Fit(estimate=estimate, std_error=std_error, low=estimate - half, high=estimate + half)
-
-
-def with_t(estimate: float, std_error: float, df: float, confidence_level: float) -> Fit:
-    """A fit with t's quantile."""
-    half = float(special.stdtrit(df, (1 + confidence_level) / 2)) * std_error
+def with_quantile(estimate: float, std_error: float, confidence_level: float, df: float = np.nan) -> Fit:
+    """A fit with t's quantile, or where ``df`` is nan with the normal one."""
+    at = (1 + confidence_level) / 2
+    half = float(special.ndtri(at) if np.isnan(df) else special.stdtrit(df, at)) * std_error
     return Fit(estimate=estimate, std_error=std_error, low=estimate - half, high=estimate + half, df=df)
 
 
@@ -231,11 +331,8 @@ def gee(
     binomial = scores.bounded and scores.second is None
     # Convergence is judged by the size of the score function, so large scores are brought down by a power of two.
     unit = 1.0 if scores.bounded else float(np.ldexp(1.0, int(np.frexp(np.abs(y).max())[1])))
-    family, structure = (
-        (Binomial if binomial else Gaussian)(),
-        (Exchangeable if exchangeable else Independence)(),
-    )
-    model = GEE(y / unit, design, groups=codes, family=family, cov_struct=structure, weights=weights)
+    family, structure = (Binomial if binomial else Gaussian), (Exchangeable if exchangeable else Independence)
+    model = GEE(y / unit, design, groups=codes, family=family(), cov_struct=structure(), weights=weights)
     # The score function is a sum over all rows: near an end it is small everywhere, and it is never free of rounding.
     n, rounding = len(scores.first), float(np.finfo(np.float64).eps)
     ctol = max(_CTOL * (min(1.0, n * scores.nearest_end) if binomial else 1.0), 2 * rounding * n)
@@ -247,7 +344,9 @@ def gee(
     if binomial:
         found = _from_logit(results, confidence_level)
     else:
-        found = normal(unit * float(results.params[-1]), unit * float(results.bse[-1]), confidence_level)
+        found = with_quantile(
+            unit * float(results.params[-1]), unit * float(results.bse[-1]), confidence_level
+        )
     correlation = float(results.cov_struct.dep_params) if exchangeable else np.nan
     return dataclasses.replace(found, correlation=correlation)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
+from evalci_accessor.crosscheck.estimators import Scores, joint_codes, not_nested
 from evalci_accessor.exceptions import MethodError, examples
 from evalci_accessor.stats.validate import FloatArray, IntArray
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from evalci_accessor.crosscheck.estimators import Fit, Scores, fit, joint_codes, not_nested
 from evalci_accessor.crosscheck.fitted import KINDS, Theirs, number_of, of_scores, same_clusters, sandwich
-from evalci_accessor.crosscheck.scores import Scores, joint_codes, not_nested
 from evalci_accessor.exceptions import examples
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import FloatArray, IntArray
@@ -30,32 +30,30 @@ _LEAST_SQUARES = ("OLS", "WLS")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Known:
-    """Our side.
-
-    Parameters
-    ----------
-    scores : Scores
-    names : list of str
-        Of the clusterings.
-    ours : dict
-        By name of ours, the five numbers by name of column.
-    negative : dict
-        By name of ours, whether the variance over crossed clusterings is negative, so that another stands in.
-    sides : tuple of str, or None
-        The two systems of a difference.
-    orders : sequence of tuples
-        Scores or differences, and their clusters in each clustering, in orders that the rows of a model may have.
-    """
+class Unit:
+    """One mean, or one difference: ours, and the scores that statsmodels is given."""
 
     scores: Scores
-    names: list[str]
-    ours: dict[str, dict[str, float]]
-    negative: dict[str, bool]
-    sides: tuple[str, str] | None = None
+    method: str  # what the default was
+    names: list[str]  # of the clusterings
+    ours: dict[str, dict[str, float]]  # by name of ours, the five numbers by name of column
+    negative: dict[
+        str, bool
+    ]  # by name of ours, whether the crossed variance is negative, so that another stands in
+    sides: tuple[str, str] | None = None  # the two systems of a difference
+    # Scores or differences, and their clusters in each clustering, in orders that the rows of a model may have.
     orders: Sequence[tuple[FloatArray, list[IntArray]]] = ()
+    fits: dict[str, Fit] = dataclasses.field(
+        default_factory=dict
+    )  # what statsmodels gave so far, by estimator
 
-    def without_nested(self) -> Any:
+    def fit(self, estimator: str, confidence_level: float) -> Fit:
+        """By statsmodels, once."""
+        if estimator not in self.fits:
+            self.fits[estimator] = fit(estimator, self.scores, confidence_level)
+        return self.fits[estimator]
+
+    def without_nested(self) -> Unit:
         """With the clusterings that lie within no other of ours: the variance is that of these."""
         kept = not_nested(joint_codes(list(self.scores.clusterings.T)))
         return dataclasses.replace(
@@ -95,7 +93,7 @@ class Seen(NamedTuple):
 class _Beside:
     """A fitted model beside our side."""
 
-    def __init__(self, theirs: Theirs, known: Known, near: float) -> None:
+    def __init__(self, theirs: Theirs, known: Unit, near: float) -> None:
         self.theirs, self.known, self.near, self.ours = theirs, known, near, of_scores(known.scores)
         n, paired, cr1 = len(known.scores.first), known.scores.second is not None, known.ours["cr1"]
         kind = theirs.cov_type
@@ -118,10 +116,9 @@ class _Beside:
         if theirs.n != n and not (paired and theirs.n == 2 * n):
             nearest = 2 * n if paired and theirs.n_params > 1 else n
             what = "dropped" if theirs.n < nearest else "other"
-            more = (
-                f" (statsmodels left out {theirs.dropped:,} with something missing)" if theirs.dropped else ""
-            )
-            self.rows = f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}{more}"
+            self.rows = f"{what} rows: fitted on {theirs.n:,} rows, here {nearest:,}"
+            if theirs.dropped:
+                self.rows += f" (statsmodels left out {theirs.dropped:,} with something missing)"
 
 
 def _other_weights(used: Any, scores: Scores) -> str:
@@ -144,7 +141,7 @@ def normal_words(df: float, confidence_level: float) -> str:
     return f"normal quantile: {100 * narrower:.2g}% narrower than t({df:.4g})"
 
 
-def reasons(theirs: Theirs, known: Known, *, confidence_level: float, tolerance: float) -> Seen:
+def reasons(theirs: Theirs, known: Unit, confidence_level: float, tolerance: float) -> Seen:
     """Lay a fitted model beside ours, and find what there is to say."""
     b = _Beside(theirs, known.without_nested(), max(tolerance, _NEAR))
     turned = "" if known.sides is None or b.is_mean else _turned(b)
@@ -226,12 +223,14 @@ def _estimand(b: _Beside) -> list[Reason]:
     told = [theirs.scale, theirs.weighs and f"another estimand: {theirs.weighs}"]
     if b.is_mean:
         told.append(f"another estimand: {theirs.of!r} is a mean, or a sum of them, and not a difference")
-    if theirs.kind not in KINDS:
-        other = (
+    if theirs.kind not in KINDS and b.close:
+        told.append(
+            f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
+        )
+    elif theirs.kind not in KINDS:
+        told.append(
             f"another estimand: what a {theirs.kind} estimates is not known here to be a mean or a difference"
         )
-        alike = f"a {theirs.kind} is none of the models whose rows are looked at here, and its estimate is the same"
-        told.append(alike if b.close else other)
     if b.same and (b.alike or b.known.scores.flat):
         pass
     elif theirs.is_wide and b.close:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -18,36 +17,21 @@ _ENTRIES = 2**21  # pairs x clusters worked on at a time
 _CACHED = 2**18  # pairs x resamples, which are gone over several times
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Some pairs of a group, on the items that all their systems have.
-
-    Parameters
-    ----------
-    group : int
-    place : ndarray of int, shape (p,)
-        Which of the P pairs.
-    a, b : ndarray of int, shape (p,)
-        Their columns in ``scores``.
-    scores : MatchedScores
-    gram : ndarray of float, shape (m, m), or None
-        Items that both of two systems passed; None where scores are not 0/1.
-    square : ndarray of float, shape (p,)
-        Sum of the squared differences: of 0/1 scores, how many items differ. Without weights.
-    items : ndarray of int, shape (n,)
-        Codes of the items, for messages.
-    crossed : dict of MatchedScores, or None
-        By each of several crossed clusterings, of which ``scores`` is the first, and by their intersections.
-    """
+    """Some pairs of a group, on the items that all their systems have."""
 
     group: int
-    place: IntArray
+    place: IntArray  # (p,): which of the P pairs
+    # a, b (p,): their columns in `scores`
     a: IntArray
     b: IntArray
     scores: MatchedScores
-    gram: FloatArray | None
+    gram: FloatArray | None  # (m, m): items that both of two systems passed; None where scores are not 0/1
+    # (p,): sum of the squared differences: of 0/1 scores, how many items differ. Without weights.
     square: FloatArray
-    items: IntArray
+    items: IntArray  # (n,): codes of the items, for messages
+    # By each of several crossed clusterings, of which `scores` is the first, and by their intersections.
     crossed: dict[Subset, MatchedScores] | None = None
 
     @property
@@ -77,21 +61,17 @@ class Block:
     ) -> Iterator[tuple[slice, PairTotals]]:
         """Totals of a few pairs at a time, so that the work fits in memory. ``width`` is what else a pair needs."""
         entries = _CACHED if width else _ENTRIES
-        most = (
-            len(self.scores.sums)
-            if self.crossed is None
-            else sum(len(one.sums) for one in self.crossed.values())
-        )
+        every = (self.crossed or {(0,): self.scores}).values()
+        most = sum(len(one.sums) for one in every)
         step = max(entries // max(most if by_cluster else 1, width, 1), 1)
         for start in range(0, len(self.a), step):
             part = slice(start, start + step)
             a, b, square = self.a[part], self.b[part], self.square[part]
             t = self.scores.totals(a, b, square, by_cluster=by_cluster, cells=cells)
             if self.crossed is not None:
-                every = {
-                    some: one.totals(a, b, square, by_cluster=True) for some, one in self.crossed.items()
-                }
-                t = dataclasses.replace(t, crossed=every)
+                crossed = self.crossed.items()
+                alone = {some: one.totals(a, b, square, by_cluster=True) for some, one in crossed}
+                t = dataclasses.replace(t, crossed=alone)
             yield part, t
 
 
@@ -99,13 +79,11 @@ def blocks_of(matched: Matched) -> list[Block]:
     """The blocks of every group; a pair without a common item is in none."""
     # Random numbers and sums go by the labels, so that the order of the rows moves no digit.
     labels = matched.systems
-    taken = np.unique(matched.pairs)
-    systems = np.array(
-        sorted(taken.tolist(), key=lambda j: (type(labels[j]).__name__, str(labels[j]))), dtype=np.int64
-    )
-    blocks = [
-        block for h, table in enumerate(matched.tables) for block in _of_table(matched, h, table, systems)
-    ]
+    taken = np.unique(matched.pairs).tolist()
+    by_label = sorted(taken, key=lambda j: (type(labels[j]).__name__, str(labels[j])))
+    systems, blocks = np.array(by_label, dtype=np.int64), list[Block]()
+    for h, table in enumerate(matched.tables):
+        blocks += _of_table(matched, h, table, systems)
     _refuse_single_clusters(matched, blocks)
     return blocks
 
@@ -157,10 +135,10 @@ def _block(
     everyone = len(systems) == rows.shape[1] and (np.diff(systems) == 1).all()
     rows = rows if everyone else np.take(rows, systems, axis=1)
 
+    scale = {"binary": matched.binary, "bounded": matched.bounded}
+
     def added_up(ids: IntArray | None) -> MatchedScores:
-        return MatchedScores.from_items(
-            rows, ids, binary=matched.binary, bounded=matched.bounded, weights=weights
-        )
+        return MatchedScores.from_items(rows, ids, **scale, weights=weights)
 
     crossed = {some: added_up(ids) for some, ids in clusters.items()} if matched.crossed else None
     scores = added_up(clusters.get((0,))) if crossed is None else crossed[0,]
@@ -168,40 +146,21 @@ def _block(
     column[systems] = np.arange(len(systems))
     a, b = column[matched.pairs[place]].T
     gram = scores.gram() if matched.binary else None
-    return Block(
-        group=h,
-        place=place,
-        a=a,
-        b=b,
-        scores=scores,
-        gram=gram,
-        square=scores.squares(a, b, gram),
-        items=codes,
-        crossed=crossed,
-    )
+    return Block(h, place, a, b, scores, gram, scores.squares(a, b, gram), codes, crossed)
 
 
 def _refuse_single_clusters(matched: Matched, blocks: list[Block]) -> None:
     for d, clustering in enumerate(matched.clusterings):
         single = [block for block in blocks if len(block.margins[d].sums) == 1]
-        if single:
-            _refuse_single(
-                matched, single, clustering.name, clustering.label(int(single[0].margins[d].cluster[0]))
-            )
-
-
-def _refuse_single(matched: Matched, single: list[Block], name: str, cluster: Any) -> None:
-    groups = list(dict.fromkeys(block.group for block in single))
-    first = f" ({cluster!r})" if len(groups) == 1 else ""
-    labels = [matched.names.group_label(h) for h in groups]
-    where = (
-        f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): "
-        if labels[0]
-        else ""
-    )
-    a, b = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
-    raise ClusterError(
-        f"{where}all items of {a!r} and {b!r} lie in a single cluster of {name!r}{first}, from which no error between "
-        "clusters can be told. At least two clusters are needed: use a finer clustering, leave such groups out, name "
-        "other pairs with pairs=, or leave out cluster= if the items really are independent."
-    )
+        if not single:
+            continue
+        groups = list(dict.fromkeys(block.group for block in single))
+        labels = [matched.names.group_label(h) for h in groups]
+        where = f"{len(groups)} of {len(matched.tables)} groups ({examples(labels, between='; ')}): "
+        first = f" ({clustering.label(int(single[0].margins[d].cluster[0]))!r})" if len(groups) == 1 else ""
+        a, b = (matched.systems[j] for j in matched.pairs[single[0].place[0]])
+        raise ClusterError(
+            f"{where if labels[0] else ''}all items of {a!r} and {b!r} lie in a single cluster of {clustering.name!r}{first}, "
+            "from which no error between clusters can be told. At least two clusters are needed: use a finer clustering, "
+            "leave such groups out, name other pairs with pairs=, or leave out cluster= if the items really are independent."
+        )

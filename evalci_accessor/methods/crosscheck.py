@@ -11,8 +11,7 @@ import numpy as np
 
 from evalci_accessor.crosscheck import estimators as sm
 from evalci_accessor.crosscheck.fitted import Theirs, of_scores
-from evalci_accessor.crosscheck.reasons import FLAT, Known, normal_words, reasons
-from evalci_accessor.crosscheck.scores import Scores
+from evalci_accessor.crosscheck.reasons import FLAT, Unit, normal_words, reasons
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.methods.pairs import diff_by_methods, refuse_without_factor
 from evalci_accessor.methods.rates import estimate
@@ -40,13 +39,8 @@ CROSSCHECK_COLUMNS = (
     "status",
 )  # fmt: skip
 # What `status` may be: what became of a comparison, of which only "differs" is an alarm.
-AGREES, EXPECTED, DIFFERS, SKIPPED, ALONE = (
-    "agrees",
-    "differs as expected",
-    "differs",
-    "skipped",
-    "not compared",
-)
+AGREES, EXPECTED, DIFFERS, SKIPPED = "agrees", "differs as expected", "differs", "skipped"
+ALONE = "not compared"
 _ROUNDING = 1e-12
 _LEAST = 1e-6  # of tolerances, where a factor was divided out
 _FEW_EFFECTIVE, _UNEQUAL, _MUCH = 20, 0.6, 1.3
@@ -66,28 +60,6 @@ _KINDS: dict[str, Any] = {
 }
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Unit(Known):
-    """One mean, or one difference: ours, and the scores that statsmodels is given.
-
-    Parameters
-    ----------
-    method : str
-        What the default was.
-    fits : dict
-        What statsmodels gave so far, by estimator.
-    """
-
-    method: str
-    fits: dict[str, sm.Fit] = dataclasses.field(default_factory=dict)
-
-    def fit(self, estimator: str, confidence_level: float) -> sm.Fit:
-        """By statsmodels, once."""
-        if estimator not in self.fits:
-            self.fits[estimator] = sm.fit(estimator, self.scores, confidence_level)
-        return self.fits[estimator]
-
-
 def crosscheck(reader: Reader[Answer], roles: Roles, options: CrosscheckOptions) -> Answer:
     """Estimators side by side, as the accessor's method of that name."""
     if roles.cluster is None:
@@ -97,17 +69,21 @@ def crosscheck(reader: Reader[Answer], roles: Roles, options: CrosscheckOptions)
         )
     axes: dict[str, dict[str, Any]] = {}
     read: Read[Any, Answer]
-    if roles.factor is None:
-        refuse_without_factor(roles)
     with missing_ids_with_words(options.against):
-        read = reader.clustered(roles) if roles.factor is None else reader.pairs(roles)
-        read.write.refuse(*CROSSCHECK_COLUMNS)
-        found: Any = read.found
-        columns = (rates if roles.factor is None else differences)(found, options)
-    if roles.factor is not None:
-        axes["pair"] = read.write.sides(found.pairs)
-        shape = (len(found.tables), len(found.pairs), -1)
-        columns = {name: one.reshape(shape) if np.ndim(one) == 2 else one for name, one in columns.items()}
+        if roles.factor is None:
+            refuse_without_factor(roles)
+            read = reader.clustered(roles)
+            read.write.refuse(*CROSSCHECK_COLUMNS)
+            columns = rates(read.found, options)
+        else:
+            read = reader.pairs(roles)
+            read.write.refuse(*CROSSCHECK_COLUMNS)
+            columns = differences(read.found, options)
+            axes["pair"] = read.write.sides(read.found.pairs)
+            shape = (len(read.found.tables), len(read.found.pairs), -1)
+            columns = {
+                name: one.reshape(shape) if np.ndim(one) == 2 else one for name, one in columns.items()
+            }
     estimators = columns.pop("estimator")
     return read.write(columns, axes | {"estimator": {"estimator": estimators.astype(str)}})
 
@@ -120,20 +96,17 @@ def rates(sample: Sample, options: CrosscheckOptions) -> dict[str, Any]:
     level, t = options.confidence_level, sample.totals
     default = estimate(sample, RateOptions(confidence_level=level))
     crossed = None if sample.crossing is None else sample.crossing.totals
-    mo = moments(t) if crossed is None else crossed.moments
-    found: dict[str, RateResult] = {
-        name: rate(t, given=Given(mo=mo, crossed=crossed), method=name, confidence_level=level)
-        for name in VARIANCES
-    } | {"default": default}
-    numbers = {
-        name: {column: getattr(result, column) for column in (*_NUMBERS, "negative")}
-        for name, result in found.items()
-    }
+    given = Given(mo=moments(t) if crossed is None else crossed.moments, crossed=crossed)
+    found: dict[str, RateResult] = {"default": default}
+    for name in VARIANCES:
+        found[name] = rate(t, RateOptions(method=name, confidence_level=level), given)
+    columns = (*_NUMBERS, "negative")
+    numbers = {name: {one: getattr(result, one) for one in columns} for name, result in found.items()}
 
     def unit(h: int) -> Unit:
         y, clusters, weights = rows_of(h)
         return Unit(
-            scores=Scores(y, None, clusters, bounded=t.bounded, weights=weights),
+            scores=sm.Scores(y, None, clusters, bounded=t.bounded, weights=weights),
             method=default.method,
             orders=[(y, clusters)],
             names=[str(one.cluster) for one in sample.clusterings],
@@ -145,15 +118,12 @@ def rates(sample: Sample, options: CrosscheckOptions) -> dict[str, Any]:
 
 def _ours(numbers: Mapping[str, Mapping[str, Any]], k: int) -> dict[str, Any]:
     """Our numbers of one mean or difference."""
-    at = {
-        name: {column: np.ravel(one[column])[k] for column in (*_NUMBERS, "negative")}
+    ours = {
+        name: {column: float(np.ravel(one[column])[k]) for column in _NUMBERS}
         for name, one in numbers.items()
     }
-    negative = {name: bool(one.pop("negative")) for name, one in at.items()}
-    return {
-        "ours": {name: {key: float(x) for key, x in one.items()} for name, one in at.items()},
-        "negative": negative,
-    }
+    negative = {name: bool(np.ravel(one["negative"])[k]) for name, one in numbers.items()}
+    return {"ours": ours, "negative": negative}
 
 
 def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
@@ -173,7 +143,7 @@ def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
         orders += matched.orders(systems) if orders and matched.orders is not None else []
         weights = None if table.weights is None else table.weights[both]
         return Unit(
-            scores=Scores(first, second, clusters, bounded=matched.bounded, weights=weights),
+            scores=sm.Scores(first, second, clusters, bounded=matched.bounded, weights=weights),
             names=[one.name for one in matched.clusterings],
             method=str(methods["default"]["method"]),
             orders=orders,
@@ -184,9 +154,7 @@ def differences(matched: Matched, options: CrosscheckOptions) -> dict[str, Any]:
     return _columns(unit, len(matched.tables) * n_pairs, matched.cluster or "", options)
 
 
-def _orders(
-    first: FloatArray, second: FloatArray, clusters: list[IntArray]
-) -> list[tuple[FloatArray, list[IntArray]]]:
+def _orders(first: FloatArray, second: FloatArray, clusters: list[IntArray]) -> list[tuple[FloatArray, Any]]:
     """Orders that the rows of a model may have: an item a row, one system below the other, or turn by turn."""
     found = [(first - second, clusters), (second - first, clusters)]
     for sides in ((first, second), (second, first)):
@@ -244,13 +212,9 @@ def _columns(
         for column, kind in _KINDS.items()
     }
     packages = ["evalci_accessor" if name in OURS else "statsmodels" for name in names]
-    out |= {
-        "estimator": np.array(names, dtype=object),
-        "package": np.array(packages, dtype=object),
-        "tolerance": float(options.tolerance),
-        "confidence_level": float(options.confidence_level),
-        "cluster": out["cluster"][0] if n_units else np.full(len(names), cluster, dtype=object),
-    }
+    out["estimator"], out["package"] = np.array(names, dtype=object), np.array(packages, dtype=object)
+    out["tolerance"], out["confidence_level"] = float(options.tolerance), float(options.confidence_level)
+    out["cluster"] = out["cluster"][0] if n_units else np.full(len(names), cluster, dtype=object)
     return {name: out[name] for name in CROSSCHECK_COLUMNS}
 
 
@@ -263,29 +227,18 @@ def _row(unit: Unit, name: str, options: CrosscheckOptions) -> dict[str, Any]:
         return unit.ours[name] | n | compared
     if name == "against":
         theirs = Theirs(options.against, options.contrast, unit.sides)
-        beside = reasons(theirs, unit, confidence_level=level, tolerance=tolerance)
-        theirs, counterpart, note, should, is_left = beside
+        theirs, counterpart, note, should, is_left = reasons(theirs, unit, level, tolerance)
         n = {"n": theirs.n, "n_clusters": theirs.n_clusters, "cluster": theirs.cluster}
-        numbers = (theirs.estimate, theirs.std_error)
-        known = np.isfinite(theirs.df)
-        fitted = sm.with_t(*numbers, theirs.df, level) if known else sm.normal(*numbers, level)
+        df = theirs.df if np.isfinite(theirs.df) else np.nan
+        fitted = sm.with_quantile(theirs.estimate, theirs.std_error, level, df)
     else:
         fitted, counterpart = unit.fit(name, level), COUNTERPART[name]
         should, note, is_left = _expected(unit, name, fitted, options)
     compared = compare(fitted, unit.ours[counterpart], tolerance)
     agrees = compared["agrees"] and not is_left
     status = SKIPPED if fitted.problem or scores.flat else _status(agrees, should or is_left)
-    return (
-        n
-        | compared
-        | {
-            "agrees": agrees,
-            "compared_with": counterpart,
-            "should_agree": should,
-            "note": note,
-            "status": status,
-        }
-    )
+    told = {"agrees": agrees, "compared_with": counterpart, "should_agree": should, "note": note}
+    return n | compared | told | {"status": status}
 
 
 def _own(unit: Unit, name: str) -> dict[str, Any]:
@@ -354,26 +307,19 @@ def _near(shift: float, ours: dict[str, float], tolerance: float) -> bool:
 
 def compare(fitted: sm.Fit, ours: dict[str, float], tolerance: float) -> dict[str, Any]:
     """Their numbers, and how far they are from ours; the degrees of freedom count too, where both have some."""
-    shift, relative = differ(fitted.estimate, fitted.std_error, ours)
+    shift = fitted.estimate - ours["estimate"]
+    # 0 for rounding, nan where ours is 0.
+    relative = fitted.std_error / ours["std_error"] - 1 if ours["std_error"] > 0 else np.nan
+    relative = 0.0 if abs(relative) < _ROUNDING else relative
     near = abs(relative) <= tolerance and _near(shift, ours, tolerance)
     if np.isfinite([fitted.df, ours["df"]]).all():
         near = near and abs(fitted.df - ours["df"]) <= tolerance * ours["df"]
-    return {
-        "estimate": fitted.estimate,
-        "std_error": fitted.std_error,
-        "ci_low": fitted.low,
-        "ci_high": fitted.high,
-        "df": fitted.df,
+    numbers = (fitted.estimate, fitted.std_error, fitted.low, fitted.high, fitted.df)
+    return dict(zip(_NUMBERS, numbers, strict=True)) | {
         "estimate_difference": shift,
         "relative_difference": relative,
         "agrees": bool(near) and not fitted.problem,
     }
-
-
-def differ(estimate: float, std_error: float, ours: dict[str, float]) -> tuple[float, float]:
-    """Difference of the estimate, and relative difference of the standard error: 0 for rounding, nan where ours is 0."""
-    relative = std_error / ours["std_error"] - 1 if ours["std_error"] > 0 else np.nan
-    return estimate - ours["estimate"], 0.0 if abs(relative) < _ROUNDING else relative
 
 
 def _expected(unit: Unit, name: str, fitted: sm.Fit, options: CrosscheckOptions) -> tuple[bool, str, bool]:
@@ -385,8 +331,10 @@ def _expected(unit: Unit, name: str, fitted: sm.Fit, options: CrosscheckOptions)
         return False, FLAT, False
     if unit.negative[COUNTERPART[name]]:
         what = f"is negative ({fitted.negative:.3g})" if fitted.negative < 0 else "is nothing but rounding"
-        words = f"its variance over the crossed clusterings {what}"
-        return False, f"{words}; for ours the largest of their own stands in", False
+        text = (
+            f"its variance over the crossed clusterings {what}; for ours the largest of their own stands in"
+        )
+        return False, text, False
     paired = scores.second is not None
     notes, should = [_NOTES[name]] if name in _NOTES else [], True
     if name == "glm_binomial_cluster" and paired:

@@ -58,9 +58,7 @@ def warn_scales(matched: Matched) -> None:
     if matched.binary:
         return
     tables = [table.scores for table in matched.tables if len(table.scores)]
-    whole = np.all(
-        [((scores == 0) | (scores == 1) | np.isnan(scores)).all(axis=0) for scores in tables], axis=0
-    )
+    whole = np.all([(np.isin(scores, (0, 1)) | np.isnan(scores)).all(axis=0) for scores in tables], axis=0)
     if whole.sum() > 1 and matched.repeats == 1:
         shown = examples(repr(matched.systems[k]) for k in np.flatnonzero(whole))
         warn(
@@ -122,13 +120,11 @@ def _warn_clusters(matched: Matched, blocks: list[Block], method: str, place: in
     if clustered:
         name, unit = repr(matched.clusterings[place].name), "cluster"
     if few:
-        trust = (
-            "so the answer leans on the prior of the ICC of the differences"
-            if method == "icc_averaged"
-            else "where this method is unreliable; the default is made for few clusters"
-            if clustered
-            else "by their weights, so the answer hangs on a few of them"
-        )
+        trust = "by their weights, so the answer hangs on a few of them"
+        if method == "icc_averaged":
+            trust = "so the answer leans on the prior of the ICC of the differences"
+        elif clustered:
+            trust = "where this method is unreliable; the default is made for few clusters"
         warn(f"{_groups(matched, few)}few {unit}s of {name} ({_first(few)}), {trust}.", ex.FewClustersWarning)
     if dominant:
         warn(
@@ -169,14 +165,13 @@ def _warn_bootstrap(tell: _Teller, differ: BoolArray, effective: FloatArray, met
     counted = "effective clusters"
     if not tell.matched.clusterings:
         counted = "effective items" if tell.matched.weighted else "items"
-    known = f"is known to be {rw.bootstrap_fault(method)}"
+    known, compare = f"is known to be {rw.bootstrap_fault(method)}", "Compare with the default method."
     tell(
         differ & (effective < dg.BOOTSTRAP_CLUSTERS),
         ex.BootstrapWarning,
-        f"a percentile bootstrap of fewer than 30 {counted} {known}. Compare with the default method.",
+        f"a percentile bootstrap of fewer than 30 {counted} {known}. {compare}",
         lambda k: (
-            f"a percentile bootstrap of {effective.flat[k]:.3g} {counted} {known} (it needs 30). Compare with the default "
-            "method."
+            f"a percentile bootstrap of {effective.flat[k]:.3g} {counted} {known} (it needs 30). {compare}"
         ),
     )
 
@@ -243,12 +238,12 @@ class _Teller:
         many: str,
         one: Callable[[int], str] | None = None,
     ) -> None:
-        at = np.flatnonzero(flags).tolist()
+        at, words = np.flatnonzero(flags).tolist(), self.matched.pair_words
         if len(at) == 1:
-            warn(f"{self.matched.pair_words(at[0])}: {many if one is None else one(at[0])}", category)
+            warn(f"{words(at[0])}: {many if one is None else one(at[0])}", category)
         elif at:
             warn(
-                f"{len(at)} of {flags.size} pairs ({examples(at, between='; ', words=self.matched.pair_words)}): {many}",
+                f"{len(at)} of {flags.size} pairs ({examples(at, between='; ', words=words)}): {many}",
                 category,
             )
 

@@ -88,7 +88,7 @@ def diff_ci(read: Read[Matched, Answer], options: DiffOptions) -> Answer:
 def compare(read: Read[Matched, Answer], options: CompareOptions) -> Answer:
     """All pairs in one table, as the accessor's method of that name: most evidence first."""
     read.write.refuse(*COMPARE_COLUMNS)
-    family = families(options.within, read.write.keys, len(read.found.tables))
+    family = families(options.correction_within, read.write.keys, len(read.found.tables))
     columns, rows = compare_columns(read.found, options, family)
     rank = np.empty(len(rows), dtype=np.int64)
     rank[rows] = np.arange(len(rows))
@@ -106,12 +106,8 @@ def families(within: Any, keys: dict[Any, IntArray], n_groups: int) -> IntArray:
     joint = np.zeros(n_groups, dtype=np.int64)
     if within is None:
         return joint
-    names = (
-        list(within)
-        if isinstance(within, list) or (isinstance(within, tuple) and within not in keys)
-        else [within]
-    )
-    for name in names:
+    several = isinstance(within, list) or (isinstance(within, tuple) and within not in keys)
+    for name in within if several else [within]:
         if name not in keys:
             known = f"which are {examples(map(repr, keys), 20)}" if keys else "of which there are none here"
             raise MethodError(
@@ -133,12 +129,8 @@ def mcnemar_columns(matched: Matched, options: TestOptions) -> dict[str, Any]:
     out["statistic"], out["pvalue"] = (np.full(out["difference"].shape, np.nan) for _ in range(2))
     null = "equal rates"
     for at, n_differing, result in _tested(blocks, method, options, seed):
-        out["statistic"][at], out["pvalue"][at], out["n_differing"][at] = (
-            result.statistic,
-            result.pvalue,
-            n_differing,
-        )
-        null = result.null
+        out["statistic"][at], out["pvalue"][at] = result.statistic, result.pvalue
+        out["n_differing"][at], null = n_differing, result.null
     warn_pairs(matched, blocks, method, out["n_differing"])
     out |= {"alternative": options.alternative, "null": null, "method": method}
     return {name: out[name] for name in MCNEMAR_COLUMNS}
@@ -210,17 +202,8 @@ def compare_columns(
     ``family`` says, by group, which p-values are corrected and which intervals hold together.
     """
     check_option(options.correction, Correction, "correction")
-    own = _resolved(
-        matched,
-        DiffOptions(
-            method=options.method,
-            margin=0.0,
-            claim="superiority",
-            confidence_level=options.confidence_level,
-            n_resamples=options.n_resamples,
-            rng=options.rng,
-        ),
-    )
+    as_difference = options.fields() | {"margin": 0.0, "claim": "superiority"}
+    own = _resolved(matched, DiffOptions.of(as_difference))
     method = own.method
     test = _resolve_compare_test(options.test, method, weighted=matched.weighted)
     outside = tail(options.confidence_level, "two-sided")
@@ -246,12 +229,8 @@ def compare_columns(
     out["pvalue_adj"] = adjust_pvalues(out["pvalue"], options.correction, family=families)
     warn_pairs(matched, blocks, method, out["n_differing"], out["fallback"])
     warn_variances(matched, out["negative"], out["short"])
-    out |= {
-        "test": test,
-        "correction": options.correction,
-        "method": method,
-        "confidence_level": check_level(options.confidence_level),
-    }
+    out |= {"test": test, "correction": options.correction, "method": method}
+    out["confidence_level"] = check_level(options.confidence_level)
     # Where p-values are equal, or too small to be told from 0, the interval's statistic decides.
     order = np.lexsort((-evidence, np.where(np.isnan(out["pvalue"]), np.inf, out["pvalue"]).ravel()))
     return {name: out[name] for name in COMPARE_COLUMNS}, order
@@ -262,12 +241,14 @@ def _resolve_compare_test(test: CompareTest, method: str, *, weighted: bool) -> 
     check_option(test, CompareTest, "test")
     if test == "auto":
         return "exact" if method in INDEPENDENT and not weighted else "interval"
-    if test != "interval" and weighted:
+    if test == "interval":
+        return test
+    if weighted:
         raise WeightError(
             f"test={test!r} counts items, and weighted ones have no count. Leave test out: with weights the p-values are those of "
             "the interval; or leave out weights=."
         )
-    if test != "interval" and method not in INDEPENDENT:
+    if method not in INDEPENDENT:
         raise MethodError(
             f"test={test!r} is McNemar's, for independent items and scores of 0 and 1, and would not go with "
             f"method={method!r}. Leave test out: the p-values are then those of the interval."
@@ -314,15 +295,10 @@ def _outer(influence: FloatArray) -> FloatArray:
 def _described(matched: Matched, blocks: list[Block]) -> dict[str, Any]:
     """What the pairs are, before any inference: both estimates, the difference, and the four cells."""
     shape = (len(matched.tables), len(matched.pairs))
-    out: dict[str, Any] = {
-        name: np.full(shape, np.nan) for name in ("estimate_a", "estimate_b", "difference")
-    }
-    out |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_pairs", "n_clusters")}
-    out |= {
-        name: np.zeros(shape, dtype=np.int64) if matched.binary else np.full(shape, np.nan)
-        for name in _COUNTS
-    }
-    out["cluster"], out["n_differing"] = matched.cluster or "", np.full(shape, np.nan)
+    whole = ("n_pairs", "n_clusters", *(_COUNTS if matched.binary else ()))
+    numbers = ("estimate_a", "estimate_b", "difference", "n_differing", *_COUNTS)
+    out: dict[str, Any] = {name: np.full(shape, np.nan) for name in numbers}
+    out |= {name: np.zeros(shape, dtype=np.int64) for name in whole} | {"cluster": matched.cluster or ""}
     for block in blocks:
         at, scores = (block.group, block.place), block.scores
         mean = scores.mean
@@ -386,8 +362,7 @@ def _lots(
 ) -> Iterator[tuple[list[Prepared], Places]]:
     """Lots of pairs to conclude together, with their groups and places: thousands at a time, but not of replicates."""
     lots: list[Prepared] = []
-    groups: list[IntArray] = []
-    places: list[IntArray] = []
+    places: list[IntArray] = []  # groups above places
     resampled = method in RESAMPLED
     for block in progress(blocks, label="groups", unit="group"):
         gram = block.gram
@@ -398,13 +373,12 @@ def _lots(
             lots.append(
                 prepare(t, method, both=both, replicates=None if means is None else differences(means, a, b))
             )
-            groups.append(np.full(len(a), block.group))
-            places.append(block.place[part])
-            if resampled or sum(map(len, places)) >= _TOGETHER:
-                yield lots, (np.concatenate(groups), np.concatenate(places))
-                lots, groups, places = [], [], []
+            places.append(np.stack([np.full(len(a), block.group), block.place[part]]))
+            if resampled or sum(one.shape[1] for one in places) >= _TOGETHER:
+                yield lots, tuple(np.concatenate(places, axis=1))
+                lots, places = [], []
     if lots:
-        yield lots, (np.concatenate(groups), np.concatenate(places))
+        yield lots, tuple(np.concatenate(places, axis=1))
 
 
 def refuse_without_factor(roles: Roles) -> None:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 def forest(accessor: Any, roles: Roles, options: RateOptions, naive: Any, look: dict[str, Any]) -> Axes:
     """Estimates with naive and honest intervals, of scores or of a result."""
     if _is_result(accessor, RATE, roles, options, "forest"):
-        return plot.forest(
-            accessor._obj, naive=None if isinstance(naive, str) and naive == "auto" else naive, **look
-        )
+        given = None if isinstance(naive, str) and naive == "auto" else naive
+        return plot.forest(accessor._obj, naive=given, **look)
     honest = rates.cluster_ci(accessor._read.clustered(roles), options)
     beside = None if naive is None else rates.textbook(accessor._read, roles, naive, options)
     return plot.forest(honest, naive=beside, **look)

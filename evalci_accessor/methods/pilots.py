@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -101,25 +102,19 @@ def pilots_of_items(items: Items, confidence_level: float) -> Pilots:
     squares = np.bincount(items.item, weights=off**2, minlength=len(items.n))
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = np.where(items.n > 1, squares / (items.n - 1), np.nan)
-    sample = sample_of(
-        items, means[:, None], np.ones((len(items.n), 1), dtype=bool), np.ones(1, dtype=np.int64)
-    )
+    held = np.ones((len(items.n), 1), dtype=bool)
+    sample = sample_of(items, means[:, None], held, np.ones(1, dtype=np.int64))
     totals = sample.totals
     refuse_single_clusters(sample)
     warn_sentinel(sample.sentinel, sample.score_range[1])
     _refuse_empty(totals, names.group_label)
     outside = tail(confidence_level, "two-sided")
-    ends, firsts = items.ends, np.concatenate([[0], np.cumsum(items.n)])
-    every = []
-    for h in range(names.n_groups):
-        part = slice(int(ends[h]), int(ends[h + 1]))
-        scores = items.scores[firsts[part.start] : firsts[part.stop]]
-        found = rate_pilot(
-            totals.one(h),
-            outside,
-            repeats=Repeats.of(variances[part, None], items.n[part, None].astype(np.float64)),
-            graded=not bool(((scores == 0) | (scores == 1)).all()),
-        )
+    firsts, every = np.concatenate([[0], np.cumsum(items.n)]), []
+    for h, (start, stop) in enumerate(itertools.pairwise(items.ends.tolist())):
+        scores = items.scores[firsts[start] : firsts[stop]]
+        repeats = Repeats.of(variances[start:stop, None], items.n[start:stop, None].astype(np.float64))
+        graded = not bool(np.isin(scores, (0, 1)).all())
+        found = rate_pilot(totals.one(h), outside, repeats=repeats, graded=graded)
         every.append(_without_icc(found) if alone else found)
     cluster = None if alone else sample.cluster
     return _checked(Pilots(every, (names.n_groups,), cluster, names.key, names.group_label))
@@ -218,11 +213,9 @@ def _checked(found: Pilots) -> Pilots:
 
 def _few(pilot: Pilot) -> bool:
     """Whether the clusters are as few as the intervals warn of."""
-    share = pilot.sizes / pilot.sizes.sum()
-    return bool(
-        1 / (share**2).sum() < dg.FEW_CLUSTERS * (1 - 1e-9)
-        or bell_mccaffrey_df(share) < dg.FEW_DF * (1 - 1e-9)
-    )
+    share, near = pilot.sizes / pilot.sizes.sum(), 1 - 1e-9
+    scarce = 1 / (share**2).sum() < dg.FEW_CLUSTERS * near
+    return bool(scarce or bell_mccaffrey_df(share) < dg.FEW_DF * near)
 
 
 def _refuse_several(roles: Roles, method: str) -> None:
@@ -254,13 +247,10 @@ def check_goal(roles: Roles, grid: PlanGrid, options: PlanOptions) -> None:
         )
     if grid.half_width is not None:
         usual: dict[str, Any] = {"power": 0.8, "alternative": "two-sided", "unmatched": "raise"}
-        of_pair = {name: getattr(roles, name) for name in ("factor", "baseline", "pairs", "unmatched")}
-        of_pair |= {"power": grid.power, "claim": options.claim, "alternative": options.alternative}
-        stray = [
-            name
-            for name, given in of_pair.items()
-            if given is not None and not (name in usual and np.array_equal(given, usual[name]))
-        ]
+        every = roles.fields() | grid.fields() | options.fields()
+        of_pair = ("factor", "baseline", "pairs", "unmatched", "power", "claim", "alternative")
+        given = [name for name in of_pair if every[name] is not None]
+        stray = [name for name in given if not (name in usual and np.array_equal(every[name], usual[name]))]
         if stray:
             raise ex.MethodError(
                 f"half_width= is the goal of one rate, and {stray[0]}= belongs to two systems. For a rate of each system "

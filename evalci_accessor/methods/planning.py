@@ -61,7 +61,7 @@ def half_width(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: Pl
         return _row("half_width", plan.half_width, plan, plan)
 
     read = read_pilots(reader, roles, options.confidence_level, "half_width")
-    return _write(read, WIDTH_COLUMNS, _run(read.found, grid, ("n_clusters",), WIDTH_COLUMNS, options, one))
+    return _write(read, _run(read.found, grid, ("n_clusters",), WIDTH_COLUMNS, options, one))
 
 
 def power(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
@@ -75,7 +75,7 @@ def power(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOpt
     read = read_pilots(reader, roles, options.confidence_level, "power")
     _refuse_no_difference(grid)
     goals = ("difference", "margin", "n_clusters")
-    return _write(read, POWER_COLUMNS, _run(read.found, grid, goals, POWER_COLUMNS, options, one))
+    return _write(read, _run(read.found, grid, goals, POWER_COLUMNS, options, one))
 
 
 def mde(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
@@ -89,7 +89,7 @@ def mde(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptio
 
     read = read_pilots(reader, roles, options.confidence_level, "mde")
     goals = ("difference", "margin", "power", "n_clusters")
-    return _write(read, MDE_COLUMNS, _run(read.found, grid, goals, MDE_COLUMNS, options, one))
+    return _write(read, _run(read.found, grid, goals, MDE_COLUMNS, options, one))
 
 
 def required_clusters(reader: Reader[Answer], roles: Roles, grid: PlanGrid, options: PlanOptions) -> Answer:
@@ -109,24 +109,22 @@ def required_clusters(reader: Reader[Answer], roles: Roles, grid: PlanGrid, opti
         now = stats.half_width(**_at_mean(scores), **design, n_clusters=own, **_of_rate(options))
         return _row("n_clusters", plan.n_clusters, plan, now)
 
-    names: tuple[str, ...]
     check_goal(roles, grid, options)
     read = read_pilots(reader, roles, options.confidence_level, "required_clusters")
     if read.found.paired:
         _refuse_no_difference(grid)
-        names, goals = PAIR_CLUSTERS_COLUMNS, ("difference", "margin", "power")
-        plans = _run(read.found, grid, goals, names, options, pair)
+        goals = ("difference", "margin", "power")
+        plans = _run(read.found, grid, goals, PAIR_CLUSTERS_COLUMNS, options, pair)
         short = plans.columns["power_limit"] < plans.columns["power"]
     else:
-        names = RATE_CLUSTERS_COLUMNS
-        plans = _run(read.found, grid, ("half_width",), names, options, rate)
+        plans = _run(read.found, grid, ("half_width",), RATE_CLUSTERS_COLUMNS, options, rate)
         short = plans.columns["half_width_limit"] > plans.columns["half_width"]
     _warn_items(read.found, plans, short)
-    return _write(read, names, plans)
+    return _write(read, plans)
 
 
-def _write(read: Read[Pilots, Answer], names: tuple[str, ...], plans: Plans) -> Answer:
-    read.write.refuse(*names)
+def _write(read: Read[Pilots, Answer], plans: Plans) -> Answer:
+    read.write.refuse(*plans.columns)
     axes: dict[str, dict[str, Any]] = {name: {name: values} for name, values in plans.axes.items()}
     if read.found.pairs is not None:
         axes = {"pair": read.write.sides(read.found.pairs)} | axes
@@ -190,11 +188,8 @@ def _run(
     }
     if found.cluster is None:  # an item that stands for itself does not hold more of them
         out |= {name: np.full(shape, np.nan) for name in ("half_width_limit", "power_limit") if name in out}
-    out |= {
-        "cluster": found.cluster or "",
-        "alternative": options.alternative,
-        "confidence_level": check_level(options.confidence_level),
-    }
+    out |= {"cluster": found.cluster or "", "alternative": options.alternative}
+    out["confidence_level"] = check_level(options.confidence_level)
     return Plans(columns={name: out.get(name, np.empty(shape)) for name in columns}, axes=axes)
 
 
@@ -202,16 +197,14 @@ def _known(pilot: Pilot, at: Point) -> Row:
     """What comes from the pilot, and what was asked."""
     mean, clusters = at["items_per_cluster"], at.get("n_clusters")
     names = ("icc", "icc_low", "icc_high", "item_icc", "disagreement", "std_dev")
-    return (
-        {name: getattr(pilot, name) for name in names}
-        | {
-            "items_per_cluster": float(pilot.sizes.mean() if mean is None else mean),
-            "estimate": pilot.rate,
-            "n_clusters_pilot": len(pilot.sizes),
-            "n_clusters": len(pilot.sizes) if clusters is None else clusters,
-        }
-        | {name: at[name] for name in ("n_samples", "half_width", "power") if name in at}
-    )
+    known: Row = {name: getattr(pilot, name) for name in names}
+    known |= {name: at[name] for name in ("n_samples", "half_width", "power") if name in at}
+    return known | {
+        "items_per_cluster": float(pilot.sizes.mean() if mean is None else mean),
+        "estimate": pilot.rate,
+        "n_clusters_pilot": len(pilot.sizes),
+        "n_clusters": len(pilot.sizes) if clusters is None else clusters,
+    }
 
 
 def _column(values: list[Any], shape: tuple[int, ...]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,12 @@ PERCENT = 100.0  # the score of a pass where logs write rates in percent
 def who(sample: Sample, groups: Any) -> str:
     """The groups that a warning speaks of, as its first words."""
     return which(groups, sample.totals.n_groups, sample.group_label)
+
+
+def tell(sample: Sample, groups: BoolArray, category: type[ex.EvalCIWarning], text: str) -> None:
+    """Warn of those groups, if there are any."""
+    if groups.any():
+        warn(who(sample, np.flatnonzero(groups)) + text, category)
 
 
 def which(groups: Any, n_groups: int, label: Callable[[int], str]) -> str:
@@ -70,13 +77,12 @@ def warn_mixed_scales(sample: Sample, options: RateOptions, result: RateResult) 
     # Sums can only show the groups that certainly reach outside; the others may be rates.
     beyond = t.sum(((t.s < 0) | (t.s > t.m) | (t.ss > t.s)).astype(np.float64)) > 0
     inside = (t.n_clusters > 0) & ~beyond
-    if inside.any():
-        warn(
-            f"{who(sample, np.flatnonzero(inside))}all scores lie in [0, 1], but others of this call run from "
-            f"{sample.score_range[0]:g} to {sample.score_range[1]:g}, so {result.method} was used for all as for one open scale. "
-            "Where these are rates, ask for them in a call of their own.",
-            ex.MixedScaleWarning,
-        )
+    low, high = sample.score_range
+    text = (
+        f"all scores lie in [0, 1], but others of this call run from {low:g} to {high:g}, so {result.method} was used for all "
+        "as for one open scale. Where these are rates, ask for them in a call of their own."
+    )
+    tell(sample, inside, ex.MixedScaleWarning, text)
 
 
 def warn_percent(sample: Sample) -> None:
@@ -232,12 +238,8 @@ def _warn_variance(sample: Sample, crossed: Crossed, result: RateResult) -> None
     kind = result.method if result.method in ("cr0", "cr1", "cr2", "cr3") else "cr1"
     found, default = crossed.combined(kind), not sample.totals.bounded
     for flags, what in ((found.negative, NEGATIVE), (found.short, SHORT)):
-        groups = np.flatnonzero(flags)
-        if len(groups):
-            warn(
-                f"{who(sample, groups)}{variance_words(str(sample.cluster), what, default=default)}",
-                ex.CrossedVarianceWarning,
-            )
+        text = variance_words(str(sample.cluster), what, default=default)
+        tell(sample, flags, ex.CrossedVarianceWarning, text)
 
 
 def variance_words(name: str, what: str, *, default: bool) -> str:
@@ -293,18 +295,13 @@ class _Words:
         df = self.found.df[h]
         text += f", {df:.2g} degree{'s' if df > 1.05 else ''} of freedom)"
         if self.result.method != "icc_averaged":
-            return (
-                text
-                + ", where t and bootstrap intervals are unreliable; the default method is made for this."
-            )
+            text += ", where t and bootstrap intervals are unreliable; the default method is made for this."
+            return text
         text += ", so the interval leans on the prior of the ICC."
         if self.options.alternative == "two-sided" and not self.crossed:
-            limits = [dg.sensitivity(self.sample.totals, h, icc, self.outside) for icc in (0.1, 1.0)]
-            shown = [
-                f"[{low:.3g}, {high:.3g}] at ICC {icc}"
-                for (low, high), icc in zip(limits, (0.1, 1), strict=True)
-            ]
-            text += f" Were the ICC known it would be {' and '.join(shown)}."
+            limits = [(icc, *dg.sensitivity(self.sample.totals, h, icc, self.outside)) for icc in (0.1, 1)]
+            shown = " and ".join(f"[{low:.3g}, {high:.3g}] at ICC {icc}" for icc, low, high in limits)
+            text += f" Were the ICC known it would be {shown}."
         return text
 
     def dominant(self, h: int) -> str:
@@ -331,22 +328,15 @@ class _Words:
 
     def rare(self, h: int) -> str:
         """Where the rarer outcome occurs."""
-        count = int(self.found.rare_clusters[h])
-        what = (
-            f"the rarer outcome occurs in {count} {'item' if self.sample.alone else 'cluster'}(s) only"
-            if count
-            else "no score lies near the far end of [0, 1]"
-        )
-        kind = "an item" if self.sample.alone else "a cluster"
-        return f"{what}; {kind} of the kind that was not seen could move the rate."
+        count, unit = int(self.found.rare_clusters[h]), "item" if self.sample.alone else "cluster"
+        what = f"the rarer outcome occurs in {count} {unit}(s) only"
+        what = what if count else "no score lies near the far end of [0, 1]"
+        return f"{what}; {'an' if self.sample.alone else 'a'} {unit} of the kind that was not seen could move the rate."
 
     def guard(self, h: int) -> str:
         """Why the guard widened the interval."""
-        shows = (
-            "their ICCs explain"
-            if self.sample.crossing is not None
-            else (f"one ICC explains (correlation of rate and size {self.found.size_correlation[h]:+.2f})")
-        )
+        shows = f"one ICC explains (correlation of rate and size {self.found.size_correlation[h]:+.2f})"
+        shows = shows if self.sample.crossing is None else "their ICCs explain"
         return f"the clusters vary by more than {shows}, so the interval was widened to Korn and Graubard's on CR2."
 
     def singletons(self, _: int) -> str:
@@ -366,12 +356,9 @@ class _Words:
     def bootstrap(self, h: int) -> str:
         """A bootstrap outside its rule, with the default beside it."""
         crossing = self.sample.crossing
-        default = rate(
-            self.sample.totals.one(h),
-            given=Given(crossed=None if crossing is None else crossing.totals.one(h)),
-            alternative=self.options.alternative,
-            confidence_level=self.options.confidence_level,
-        )
+        options = dataclasses.replace(self.options, method="auto", df="auto")
+        given = Given(crossed=None if crossing is None else crossing.totals.one(h))
+        default = rate(self.sample.totals.one(h), options, given)
         return (
             f"a cluster bootstrap with {self.found.effective_clusters[h]:.3g} effective clusters is known to be "
             f"{bootstrap_fault(self.result.method)} (it needs 30, and 5 that would hold the rarer outcome). The default gives "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalci_accessor import exceptions as ex
-from evalci_accessor.exceptions import examples, held, warn
+from evalci_accessor.exceptions import examples, held
 from evalci_accessor.methods import rate_warnings as rw
 from evalci_accessor.options import IccOptions, NaiveMethod, ProportionMethod, RateOptions, Roles
 from evalci_accessor.read import Answer, Clusterings, Order, Read, Reader
@@ -75,17 +75,15 @@ def design_effect(read: Read[Clusterings, Answer], options: IccOptions) -> Answe
     rw.warn_missing(found.plain)
     rw.warn_sentinel(found.plain.sentinel, found.plain.score_range[1])
     shape = (found.plain.totals.n_groups, len(samples))
-    columns: dict[str, Any] = {
-        "icc_method": options.icc_method,
-        "confidence_level": float(options.confidence_level),
-    }
+    columns: dict[str, Any] = {}
     for name in DESIGN_COLUMNS[1:]:
-        if name not in columns:
-            values = [np.ravel(getattr(result, name)) for result in results]
-            whole = np.int64 if name in ("n", "n_clusters") else np.float64
-            columns[name] = np.stack(values, axis=1) if values else np.empty(shape, dtype=whole)
+        if name in ("icc_method", "confidence_level"):
+            columns[name] = getattr(options, name)
+            continue
+        values = [np.ravel(getattr(result, name)) for result in results]
+        whole = np.int64 if name in ("n", "n_clusters") else np.float64
+        columns[name] = np.stack(values, axis=1) if values else np.empty(shape, dtype=whole)
     axes = {"cluster": {"cluster": np.array([sample.cluster or "" for sample in samples], dtype=str)}}
-    columns = {name: columns[name] for name in DESIGN_COLUMNS[1:]}
     order = None
     if columns["design_effect"].size:
         crossed = np.array([sample.crossing is not None for sample in samples])
@@ -118,16 +116,7 @@ def estimate(
     refuse_single_clusters(sample)
     crossed = None if sample.crossing is None else sample.crossing.totals
     mo = moments(t) if crossed is None else crossed.moments
-    result = rate(
-        t,
-        given=Given(mo=mo, crossed=crossed, posterior=posterior),
-        method=options.method,
-        df=options.df,
-        alternative=options.alternative,
-        confidence_level=options.confidence_level,
-        n_resamples=options.n_resamples,
-        rng=options.rng,
-    )
+    result = rate(t, options, Given(mo=mo, crossed=crossed, posterior=posterior))
     rw.warn_missing(sample)
     rw.warn_sentinel(sample.sentinel, sample.score_range[1])
     rw.warn_mixed_scales(sample, options, result)
@@ -142,54 +131,42 @@ def naive(sample: Sample, options: RateOptions) -> RateResult:
     method = options.method
     check_option(method, ProportionMethod, "method")
     refuse_open_scale(sample, method)
-    result = proportion(
-        sample.totals,
-        method=method,
-        alternative=options.alternative,
-        confidence_level=options.confidence_level,
-    )
+    result = proportion(sample.totals, options)
     rw.warn_missing(dataclasses.replace(sample, n_lost=0))  # there are no clusters to lose
     if method == "wald":
-        flat = np.flatnonzero(np.isin(np.ravel(result.estimate), (0, 1)))
-        if len(flat):
-            warn(
-                f"{rw.who(sample, flat)}all scores are equal, where the Wald interval has no width; that is no certainty. "
-                "Use method='wilson'.",
-                ex.DegenerateRateWarning,
-            )
+        text = "all scores are equal, where the Wald interval has no width; that is no certainty. Use method='wilson'."
+        rw.tell(sample, np.isin(np.ravel(result.estimate), (0, 1)), ex.DegenerateRateWarning, text)
     return result
 
 
 def effect(sample: Sample, options: IccOptions) -> DesignResult:
     """Design effect of each group; nan where a group has a single cluster, which only a scan lets through."""
     if sample.crossing is not None:  # what there is to say was said of each clustering
-        return crossed_design(
-            sample.crossing.totals, icc_method=options.icc_method, confidence_level=options.confidence_level
-        )
-    result = design(sample.totals, icc_method=options.icc_method, confidence_level=options.confidence_level)
-    unknown = np.isnan(np.ravel(result.icc)) & (sample.totals.n_clusters > 1)
-    singletons = sample.totals.max(sample.totals.n.astype(float)) == 1
-    lone = np.flatnonzero(unknown & singletons)
-    if len(lone):
-        warn(
-            f"{rw.who(sample, lone)}every cluster of {sample.cluster!r} holds one score, so it tells nothing about clustering. Is "
-            "it the item's own id rather than what the items share?",
-            ex.SingletonClusterWarning,
-        )
-    rare = rare_outcomes(sample.totals, moments(sample.totals))[0] & (sample.totals.n_clusters > 1) & ~unknown
-    if rare.any():
-        warn(
-            f"{rw.who(sample, np.flatnonzero(rare))}the rarer outcome occurs in fewer than {RARE_CLUSTERS} clusters of "
-            f"{sample.cluster!r}, so the ICC and the design effect are little more than a guess.",
-            ex.RareOutcomeWarning,
-        )
-    same = np.flatnonzero(unknown & ~singletons)
-    if len(same):
-        warn(
-            f"{rw.who(sample, same)}the ICC over {sample.cluster!r} cannot be estimated, since all scores are equal; the "
-            "default interval of cluster_ci allows for any.",
-            ex.DegenerateRateWarning,
-        )
+        return crossed_design(sample.crossing.totals, options)
+    result = design(sample.totals, options)
+    t, name = sample.totals, repr(sample.cluster)
+    unknown = np.isnan(np.ravel(result.icc)) & (t.n_clusters > 1)
+    singletons = t.max(t.n.astype(float)) == 1
+    rw.tell(
+        sample,
+        unknown & singletons,
+        ex.SingletonClusterWarning,
+        f"every cluster of {name} holds one score, so it tells nothing about clustering. Is it the item's own id rather than "
+        "what the items share?",
+    )
+    rw.tell(
+        sample,
+        rare_outcomes(t, moments(t))[0] & (t.n_clusters > 1) & ~unknown,
+        ex.RareOutcomeWarning,
+        f"the rarer outcome occurs in fewer than {RARE_CLUSTERS} clusters of {name}, so the ICC and the design effect are "
+        "little more than a guess.",
+    )
+    rw.tell(
+        sample,
+        unknown & ~singletons,
+        ex.DegenerateRateWarning,
+        f"the ICC over {name} cannot be estimated, since all scores are equal; the default interval of cluster_ci allows for any.",
+    )
     return result
 
 
@@ -213,22 +190,18 @@ def refuse_open_scale(sample: Sample, method: str) -> None:
 def refuse_single_clusters(sample: Sample) -> None:
     """Refuse groups whose scores all lie in one cluster, of any clustering."""
     for one in sample.clusterings:
-        _refuse_single(one)
-
-
-def _refuse_single(sample: Sample) -> None:
-    single = np.flatnonzero(sample.totals.n_clusters == 1)
-    if not len(single):
-        return
-    t = sample.totals
-    first = sample.cluster_label(int(t.cluster[t.offsets[single[0]]]))
-    where = ""
-    if t.n_groups > 1 or sample.group_label(0):
-        shown = examples(map(sample.group_label, single.tolist()), between="; ")
-        where = f"{len(single)} of {t.n_groups} groups ({shown}): "
-    raise ex.ClusterError(
-        f"{where}all scores lie in a single cluster of {sample.cluster!r}"
-        f"{f' ({first!r})' if len(single) == 1 else ''}, from which no error between clusters can be told. "
-        "At least two clusters are needed: use a finer clustering, leave such groups out, or use proportion_ci if the items "
-        "really are independent."
-    )
+        t = one.totals
+        single = np.flatnonzero(t.n_clusters == 1)
+        if not len(single):
+            continue
+        first = one.cluster_label(int(t.cluster[t.offsets[single[0]]]))
+        where = ""
+        if t.n_groups > 1 or one.group_label(0):
+            shown = examples(map(one.group_label, single.tolist()), between="; ")
+            where = f"{len(single)} of {t.n_groups} groups ({shown}): "
+        raise ex.ClusterError(
+            f"{where}all scores lie in a single cluster of {one.cluster!r}"
+            f"{f' ({first!r})' if len(single) == 1 else ''}, from which no error between clusters can be told. "
+            "At least two clusters are needed: use a finer clustering, leave such groups out, or use proportion_ci if the "
+            "items really are independent."
+        )

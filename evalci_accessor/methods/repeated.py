@@ -11,7 +11,7 @@ import numpy as np
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, warn
-from evalci_accessor.methods.rate_warnings import warn_sentinel, warn_units, who
+from evalci_accessor.methods.rate_warnings import tell, warn_sentinel, warn_units
 from evalci_accessor.methods.rates import estimate, refuse_single_clusters
 from evalci_accessor.options import RateOptions, RepeatedOptions, SplitOptions, TooFew
 from evalci_accessor.read import Answer, Read
@@ -115,24 +115,16 @@ def _band(
             for g in range(n_groups)
         ]
     )
-    ask: dict[str, Any] = {"method": options.method, "df": options.df, "alternative": options.alternative}
     if not result.method.startswith("bootstrap"):
-        together = rate(
-            t, given=Given(mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k)), **ask
-        )
+        given = Given(mo=mo, crossed=crossed, posterior=posterior, levels=np.repeat(levels, n_k))
+        together = rate(t, options, given)
         return together.ci_low, together.ci_high
     low, high = result.ci_low.copy(), result.ci_high.copy()
     sides = 2 if options.alternative == "two-sided" else 1
     for g, level in enumerate(levels.tolist()):
         some = (g * n_k, (g + 1) * n_k)
-        one = rate(
-            t.some(*some),
-            given=Given(crossed=None if crossed is None else crossed.some(*some)),
-            confidence_level=1 - sides * level,
-            n_resamples=n_draws,
-            rng=seed,
-            **ask,
-        )
+        own = dataclasses.replace(options, confidence_level=1 - sides * level, rng=seed)
+        one = rate(t.some(*some), own, Given(crossed=None if crossed is None else crossed.some(*some)))
         low[g], high[g] = one.ci_low, one.ci_high
     least = float(levels.min(initial=1.0))
     if least * (n_draws + 1) < 1:
@@ -156,9 +148,9 @@ def _block(parts: Mapping[tuple[int, ...], tuple[ClusterTotals, Moments]], g: in
         influences[some][row.reshape(-1), t.group[part] - g * n_k] = mo.r[part]
     if len(influences) == 1:
         return Block(influence=influences[0,], contrasts=contrasts, df=df)
-    parts_of = [(-((-1) ** len(some)), own.T @ own) for some, own in influences.items()]
-    covariance = np.sum([sign * part for sign, part in parts_of], axis=0)
-    scale = np.sum([np.diag(part) for _, part in parts_of], axis=0)
+    products = {some: own.T @ own for some, own in influences.items()}
+    covariance = np.sum([-((-1) ** len(some)) * part for some, part in products.items()], axis=0)
+    scale = np.sum([np.diag(part) for part in products.values()], axis=0)
     if (np.diag(covariance) <= _ROUNDING * scale).any():  # no covariance, as it can be with few clusters
         covariance = np.eye(n_k)
     return Block.from_covariance(covariance, contrasts, df)
@@ -167,22 +159,19 @@ def _block(parts: Mapping[tuple[int, ...], tuple[ClusterTotals, Moments]], g: in
 def sample_counts(items: Items, held: Any) -> dict[str, Any]:
     """How many items were left out for each k, and how many samples the others have."""
     n_groups, n_k = items.names.n_groups, held.shape[1]
-    out: dict[str, Any] = {
-        name: np.full((n_groups, n_k), np.nan)
-        for name in ("n_samples_min", "n_samples_median", "n_samples_max")
+    summary: dict[str, Callable[[Any], Any]] = {
+        "n_samples_min": np.min,
+        "n_samples_median": np.median,
+        "n_samples_max": np.max,
     }
+    out: dict[str, Any] = {name: np.full((n_groups, n_k), np.nan) for name in summary}
     out["n_omitted"] = np.zeros((n_groups, n_k), dtype=np.int64)
-    ends = items.ends
-    for g in range(n_groups):
-        part = slice(int(ends[g]), int(ends[g + 1]))
+    for g, (first, stop) in enumerate(itertools.pairwise(items.ends.tolist())):
         for j in range(n_k):
-            n = items.n[part][held[part, j]]
-            out["n_omitted"][g, j] = (part.stop - part.start) - len(n)
-            if len(n):
-                for name, value in zip(
-                    ("min", "median", "max"), (n.min(), np.median(n), n.max()), strict=True
-                ):
-                    out[f"n_samples_{name}"][g, j] = value
+            n = items.n[first:stop][held[first:stop, j]]
+            out["n_omitted"][g, j] = stop - first - len(n)
+            for name, function in summary.items() if len(n) else ():
+                out[name][g, j] = function(n)
     return out
 
 
@@ -408,18 +397,17 @@ def _refuse_single_samples(items: Items) -> None:
 
 def _warn(sample: Sample, mo: Moments, options: SplitOptions, pooled: str) -> None:
     cr1 = RateOptions(method="cr1", confidence_level=options.confidence_level)
-    result = rate(sample.totals, given=Given(mo=mo), method=cr1.method, confidence_level=cr1.confidence_level)
+    result = rate(sample.totals, cr1, Given(mo=mo))
     if pooled:
         warn(pooled, ex.PooledSamplesWarning)
     warn_sentinel(sample.sentinel, sample.score_range[1])
     warn_units(sample, mo, result, cr1, tail(cr1.confidence_level, cr1.alternative))
     effective = np.ravel(mo.effective_clusters)
-    few = np.flatnonzero((sample.totals.n_clusters > 0) & (effective < _FEW * (1 - 1e-9)))
-    if len(few):
-        unit = f"items of {sample.cluster!r}" if sample.alone else f"clusters of {sample.cluster!r}"
-        count = f" ({effective[few[0]]:.3g})" if len(few) == 1 else ""
-        warn(
-            f"{who(sample, few)}fewer than {_FEW} effective {unit}{count}, from which variances are told badly: their intervals "
-            "hold less often than they say, and the shares and what is projected are as uncertain.",
-            ex.FewClustersWarning,
-        )
+    few = (sample.totals.n_clusters > 0) & (effective < _FEW * (1 - 1e-9))
+    unit = f"items of {sample.cluster!r}" if sample.alone else f"clusters of {sample.cluster!r}"
+    count = f" ({effective[few][0]:.3g})" if few.sum() == 1 else ""
+    text = (
+        f"fewer than {_FEW} effective {unit}{count}, from which variances are told badly: their intervals hold less often than "
+        "they say, and the shares and what is projected are as uncertain."
+    )
+    tell(sample, few, ex.FewClustersWarning, text)

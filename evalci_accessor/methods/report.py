@@ -5,18 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from evalci_accessor import options as opt
 from evalci_accessor.exceptions import MethodError, held
 from evalci_accessor.methods import pairs, rates
 from evalci_accessor.methods.pairs import refuse_without_factor
-from evalci_accessor.options import (
-    CompareOptions,
-    DiffOptions,
-    IccOptions,
-    RateOptions,
-    ReportOptions,
-    Roles,
-    Wording,
-)
 from evalci_accessor.read import Reader
 from evalci_accessor.read.items import Items
 
@@ -26,7 +18,7 @@ if TYPE_CHECKING:
     from evalci_accessor.report import Report
 
 
-def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: Wording) -> Report:
+def report(reader: Reader[Any], roles: opt.Roles, options: opt.ReportOptions, wording: opt.Wording) -> Report:
     """All results in one place, as the accessor's method of that name."""
     from evalci_accessor.report._collect import Findings, Parts, Sampled, build, check
 
@@ -43,14 +35,9 @@ def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: W
         items, counted = findings.of_items(read)
         if counted.shares is not None:
             own = dataclasses.replace(own, weights=items.spread(counted.shares))
-    of_rates = RateOptions(
-        method=options.method,
-        confidence_level=options.confidence_level,
-        n_resamples=options.n_resamples,
-        rng=options.rng,
-    )
+    of_rates = opt.RateOptions.of(options.fields())
     scored = findings.of("cluster_ci", lambda: rates.cluster_ci(tall.clustered(own), of_rates))
-    of_icc = IccOptions(confidence_level=options.confidence_level)
+    of_icc = opt.IccOptions(confidence_level=options.confidence_level)
     clustering = findings.of("design_effect", lambda: rates.design_effect(tall.clusterings(own), of_icc))
     naive = rates.textbook(tall, own, "auto", of_rates)
     comparison = beside = None
@@ -75,7 +62,7 @@ def report(reader: Reader[Any], roles: Roles, options: ReportOptions, wording: W
     return build(parts, options, wording)
 
 
-def _check(reader: Reader[Any], roles: Roles, options: ReportOptions) -> None:
+def _check(reader: Reader[Any], roles: opt.Roles, options: opt.ReportOptions) -> None:
     """Refuse what does not go together, before anything is computed."""
     if roles.factor is None:
         refuse_without_factor(dataclasses.replace(roles, item=None, sample=None))
@@ -96,20 +83,11 @@ def _check(reader: Reader[Any], roles: Roles, options: ReportOptions) -> None:
         )
 
 
-def _differences(reader: Reader[pd.DataFrame], roles: Roles, options: ReportOptions) -> pd.DataFrame:
+def _differences(reader: Reader[pd.DataFrame], roles: opt.Roles, options: opt.ReportOptions) -> pd.DataFrame:
     """The comparisons; without clusters by the default method, and with the p-values of the intervals as with them."""
     clustered = roles.cluster is not None
-    shared: dict[str, Any] = {
-        "method": options.diff_method if clustered else "auto",
-        "confidence_level": options.confidence_level,
-        "n_resamples": options.n_resamples,
-        "rng": options.rng,
-    }
+    own = options.fields() | {"method": options.diff_method if clustered else "auto"}
     if options.margin is not None:
-        return pairs.diff_ci(
-            reader.pairs(roles), DiffOptions(margin=options.margin, claim=options.claim, **shared)
-        )
-    test: Any = "auto" if clustered else "interval"
-    return pairs.compare(
-        reader.pairs(roles), CompareOptions(correction=options.correction, test=test, **shared)
-    )
+        return pairs.diff_ci(reader.pairs(roles), opt.DiffOptions.of(own))
+    own["test"] = "auto" if clustered else "interval"
+    return pairs.compare(reader.pairs(roles), opt.CompareOptions.of(own))

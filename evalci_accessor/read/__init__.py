@@ -7,9 +7,10 @@ import dataclasses
 from typing import Any, Generic, TypeVar
 
 from evalci_accessor.options import Roles
+from evalci_accessor.read.ids import Clustering
 from evalci_accessor.read.items import Items
 from evalci_accessor.read.matched import Matched
-from evalci_accessor.read.samples import Sample
+from evalci_accessor.read.samples import Sample, Scores
 from evalci_accessor.stats.validate import IntArray
 
 Answer = TypeVar("Answer")
@@ -105,21 +106,48 @@ class Reader(abc.ABC, Generic[Answer]):
 
     needs_item: bool
 
-    @abc.abstractmethod
     def scores(self, roles: Roles) -> Read[Sample, Answer]:
-        """Scores that stand for themselves."""
+        """Scores that stand for themselves; weighted ones each in a cluster of their own."""
+        scores = self._scores(roles)
+        sample = scores.summed(None if roles.weights is None else scores.each())
+        return Read(found=sample, write=self._writer(scores))
 
-    @abc.abstractmethod
     def each(self, roles: Roles) -> Read[Sample, Answer]:
         """Scores, each in a cluster of its own."""
+        scores = self._scores(roles)
+        sample = dataclasses.replace(scores.summed(scores.each()), alone=True)
+        return Read(found=sample, write=self._writer(scores))
 
-    @abc.abstractmethod
     def clustered(self, roles: Roles) -> Read[Sample, Answer]:
         """Scores in clusters."""
+        scores, clusterings = self._clustered(roles)
+        return Read(found=scores.added_up(clusterings), write=self._writer(scores))
 
-    @abc.abstractmethod
     def clusterings(self, roles: Roles) -> Read[Clusterings, Answer]:
         """Scores by each clustering that is named, or by all that could be one."""
+        named = roles.cluster is not None
+        scores, clusterings = self._clustered(roles) if named else self._candidates(roles)
+        samples = [scores.summed(one) for one in clusterings]
+        if named and len(samples) > 1:
+            samples = [*scores.together(clusterings), *samples]
+        found = Clusterings(samples=samples, plain=scores.summed(None), named=named)
+        return Read(found=found, write=self._writer(scores))
+
+    @abc.abstractmethod
+    def _scores(self, roles: Roles) -> Any:
+        """The scores alone, whatever they share."""
+
+    @abc.abstractmethod
+    def _clustered(self, roles: Roles) -> tuple[Scores, list[Clustering]]:
+        """The scores, and the clusterings that are named."""
+
+    @abc.abstractmethod
+    def _candidates(self, roles: Roles) -> tuple[Scores, list[Clustering]]:
+        """The scores, and all that could be a clustering of them."""
+
+    @abc.abstractmethod
+    def _writer(self, scores: Any) -> Writer[Answer]:
+        """The way back from the scores."""
 
     @abc.abstractmethod
     def pairs(self, roles: Roles, *, averages: bool = True, samples: bool = False) -> Read[Matched, Answer]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable
-from typing import Any
+import itertools
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,17 +14,9 @@ import xarray as xr
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain
 from evalci_accessor.read.dims import DimNames, Named
-from evalci_accessor.read.ids import Clustering, Codes, encode
-from evalci_accessor.read.samples import Scores
-from evalci_accessor.read.scores import (
-    checked_weights,
-    in_unit_interval,
-    refuse_weightless,
-    screen,
-    to_float,
-    weights_to_float,
-)
-from evalci_accessor.stats.rates.crossed import Crossed
+from evalci_accessor.read.ids import Clustering, Codes, encode, missing_clusters
+from evalci_accessor.read.samples import Scores, told_of
+from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
 from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import IntArray
 
@@ -34,11 +27,11 @@ def product(sizes: Iterable[int]) -> int:
     return int(np.prod(list(sizes), dtype=np.int64))
 
 
-def describe(score: xr.DataArray, dims: tuple[Hashable, ...], shape: tuple[int, ...], position: int) -> str:
+def describe(score: xr.DataArray, sizes: Mapping[Hashable, int], position: int) -> str:
     """Labels of a flat position along some dims."""
-    index = np.unravel_index(position, shape) if shape else ()
+    index = np.unravel_index(position, tuple(sizes.values())) if sizes else ()
     parts = []
-    for dim, i in zip(dims, index, strict=True):
+    for dim, i in zip(sizes, index, strict=True):
         value = score.indexes[dim][int(i)] if dim in score.indexes else int(i)
         parts.append(f"{dim}={plain(value)!r}")
     return ", ".join(parts)
@@ -75,11 +68,10 @@ def ids_of(array: xr.DataArray) -> Any:
     return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CellClustering(Clustering):
-    """A clustering of cells, of which ``repeats`` in a row are of one item: it does not vary along the last dims."""
-
-    repeats: int = 1
+def codes_over(named: Named, coded: Codes, sizes: dict[Hashable, int], role: str) -> Codes:
+    """Codes of an array's entries, along all of some dims, one after the other."""
+    array = xr.DataArray(coded.codes.reshape(named.array.shape), dims=named.array.dims)
+    return coded.recoded(spread_over(array, sizes, named.name, role).ravel())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,59 +86,38 @@ class Cells(Scores):
         Dims that stay, and dims that are reduced.
     """
 
+    entry: ClassVar[str] = "cell"
     score: xr.DataArray
     kept: DimNames
     reduced: DimNames
-
-    @property
-    def groups(self) -> IntArray:
-        """The cell of the answer that each score belongs to."""
-        return np.arange(len(self.values))[:, None]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the answer."""
-        return tuple(self.score.sizes[dim] for dim in self.kept)
+    shape: tuple[int, ...]
 
     def sizes(self, dims: Iterable[Hashable]) -> dict[Hashable, int]:
         """Sizes of some dims."""
         return {dim: self.score.sizes[dim] for dim in dims}
 
+    def where(self, i: int) -> str:
+        """Words for a cell."""
+        return describe(self.score, self.sizes((*self.kept, *self.reduced)), i)
+
     def clustering(self, cluster: Named, *, lookalikes: bool = True) -> Clustering:
         """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
-        coded = encode(ids_of(cluster.array), cluster.name, lookalikes=lookalikes)
-        coded = dataclasses.replace(coded, codes=self._codes(cluster, coded.codes))
-        repeats = 1
-        for dim in reversed(self.reduced):
-            if dim in cluster.array.dims:
-                break
-            repeats *= self.score.sizes[dim]
-        return CellClustering(name=cluster.name, coded=coded, repeats=repeats)
-
-    def _codes(self, cluster: Named, codes: IntArray) -> IntArray:
         array = cluster.array
-        varying = [dim for dim in self.kept if dim in array.dims]
-        dims = (*self.kept, *self.reduced) if varying else self.reduced
-        coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
-        spread = spread_over(coded, self.sizes(dims), cluster.name, "cluster")
-        flat = np.ascontiguousarray(spread).reshape(len(self.values) if varying else 1, self.values.shape[1])
-        lacking = flat < 0
-        if lacking.any() and self.keep is not None:
-            lacking = lacking & self.keep
-        if lacking.any():
-            at = np.flatnonzero(codes < 0)
-            shown = examples(describe(array, array.dims, array.shape, int(i)) for i in at)
-            raise ex.MissingClusterError(
-                f"{len(at)} of {codes.size} entries of {cluster.name!r} are missing, at {shown}. They are neither one "
-                "cluster nor none. Leave them out knowingly with .where(...).dropna or .isel, or give each an id of its "
-                "own if they share nothing."
+        coded = encode(ids_of(array), cluster.name, lookalikes=lookalikes)
+        varying = any(dim in array.dims for dim in self.kept)
+        sizes = self.sizes((*self.kept, *self.reduced) if varying else self.reduced)
+        spread = codes_over(cluster, coded, sizes, "cluster")
+        codes = spread.codes.reshape(len(self.values) if varying else 1, self.values.shape[1])
+        if ((codes < 0) & (True if self.keep is None else self.keep)).any():
+            at = np.flatnonzero(coded.codes < 0)
+            shown = examples(at.tolist(), words=lambda i: describe(array, array.sizes, i))
+            raise missing_clusters(
+                f"{len(at)} of {coded.codes.size} entries of {cluster.name!r} are missing, at {shown}",
+                ".where(...).dropna or .isel",
             )
-        return flat
-
-    def each(self) -> Clustering:
-        """Each cell in a cluster of its own."""
-        own = np.arange(self.values.shape[1])[None]
-        return Clustering(name="cell", coded=Codes(codes=own, size=own.shape[1], label=int))
+        inner = itertools.takewhile(lambda dim: dim not in array.dims, reversed(self.reduced))
+        repeats = product(self.score.sizes[dim] for dim in inner)
+        return Clustering(name=cluster.name, coded=spread.recoded(codes), repeats=repeats)
 
     def flat(self, one: Clustering) -> IntArray:
         """Codes of all cells, one after the other."""
@@ -154,12 +125,11 @@ class Cells(Scores):
 
     def totals(self, clustering: Clustering) -> ClusterTotals:
         """Totals by a clustering, added up in the way that suits the scores."""
-        codes, size, n_cells = clustering.coded.codes, clustering.coded.size, self.values.shape[1]
+        codes, n_cells = clustering.coded.codes, self.values.shape[1]
         if self.binary and self.keep is None and self.weights is None and len(codes) == 1 and n_cells:
-            repeats = clustering.repeats if isinstance(clustering, CellClustering) else 1
             spread = np.broadcast_to(codes[0], n_cells)
-            return self._even_totals(spread[::repeats], size, repeats)
-        return self._uneven_totals(codes, size)
+            return self._even_totals(spread[:: clustering.repeats], clustering.coded.size, clustering.repeats)
+        return self._uneven_totals(clustering)
 
     @property
     def hint(self) -> str:
@@ -203,42 +173,26 @@ class Cells(Scores):
             weighted=False,
         )
 
-    def _uneven_totals(self, codes: IntArray, size: int) -> ClusterTotals:
+    def _uneven_totals(self, clustering: Clustering) -> ClusterTotals:
         """Totals in general, by blocks of cells of the answer."""
         n_groups, n_cells = self.values.shape
         step = max(_BLOCK // max(n_cells, 1), 1)
-        everywhere = np.broadcast_to(codes, self.values.shape)
-        starts = range(0, max(n_groups, 1), step)
-        parts = [
-            self._block(slice(start, start + step), everywhere[start : start + step], size)
-            for start in starts
-        ]
+        everywhere = np.broadcast_to(clustering.coded.codes, self.values.shape)
+        parts = []
+        for start in range(0, max(n_groups, 1), step):
+            rows = slice(start, start + step)
+            values = self.values[rows]
+            part = dataclasses.replace(
+                self,
+                values=values,
+                keep=None if self.keep is None else self.keep[rows],
+                weights=None if self.weights is None else self.weights[rows],
+                groups=np.arange(len(values))[:, None],
+                n_groups=len(values),
+                shape=(len(values),),
+            )
+            parts.append(Scores.totals(part, clustering.recoded(everywhere[rows])))
         return ClusterTotals.concat(parts, self.shape)
-
-    def _block(self, rows: slice, codes: IntArray, size: int) -> ClusterTotals:
-        """Totals of some cells of the answer."""
-        values = self.values[rows]
-        keep = None if self.keep is None else self.keep[rows]
-        weights = None if self.weights is None else self.weights[rows]
-        groups = np.broadcast_to(np.arange(len(values))[:, None], values.shape)
-
-        def flat(array: np.ndarray) -> np.ndarray:
-            return array.ravel() if keep is None else array[keep]
-
-        return ClusterTotals.from_rows(
-            flat(values).astype(np.float64, copy=False),
-            flat(codes),
-            n_clusters=size,
-            groups=flat(groups),
-            n_groups=len(values),
-            weights=None if weights is None else flat(weights),
-            bounded=in_unit_interval(self.score_range),
-            binary=self.binary,
-        )
-
-    def crossed(self, clusterings: list[Clustering], margins: list[ClusterTotals]) -> Crossed:
-        """Totals of the intersections of several clusterings."""
-        return super(Cells, self).crossed(clusterings, margins).shaped(self.shape)
 
 
 def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_policy: Any) -> Cells:
@@ -246,42 +200,41 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
     array = score.array
     kept = tuple(dim for dim in array.dims if dim not in reduced)
     sizes = {dim: array.sizes[dim] for dim in (*kept, *reduced)}
-    n_groups, n_cells = (product(sizes[dim] for dim in dims) for dims in (kept, reduced))
+    shape = tuple(array.sizes[dim] for dim in kept)
+    n_groups = product(shape)
     values = in_memory(array.variable.transpose(*sizes))
     if values.dtype.kind not in "biuf":
         values = to_float(values.ravel(), score.name)
-    values = values.reshape(n_groups, n_cells)
+    values = values.reshape(n_groups, product(array.sizes[dim] for dim in reduced))
 
     def where(position: int) -> str:
-        return describe(array, tuple(sizes), tuple(sizes.values()), position)
+        return describe(array, sizes, position)
 
     def group_label(h: int) -> str:
-        return describe(array, kept, tuple(sizes[d] for d in kept), h)
+        return describe(array, {dim: sizes[dim] for dim in kept}, h)
 
     weight: np.ndarray | None = None
     if weights is not None:
-        spread = np.ascontiguousarray(spread_over(weights.array, sizes, weights.name, "weights")).ravel()
-        weight = checked_weights(weights_to_float(spread, weights.name), weights.name, where).reshape(
-            values.shape
-        )
-        totals = np.where(n_cells > 0, weight.sum(axis=1), np.nan)
-        refuse_weightless(totals, group_label)
+        spread = spread_over(weights.array, sizes, weights.name, "weights").ravel()
+        spread = checked_weights(to_float(spread, weights.name, "weights"), weights.name, where)
+        weight = spread.reshape(values.shape)
+        refuse_weightless(np.where(values.shape[1] > 0, weight.sum(axis=1), np.nan), group_label)
     # As if the cell were not there, whatever its score.
     absent = None if weight is None else (weight == 0).ravel()
     # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
     floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
     keep, missing = screen(floats, absent, score.name, nan_policy, where)
-    used = values if keep is None else values.ravel()[keep]
     return Cells(
         score=array,
         values=values,
         keep=None if keep is None else keep.reshape(values.shape),
         missing=None if missing is None else missing.reshape(values.shape),
         weights=weight,
+        groups=np.arange(n_groups)[:, None],
         n_groups=n_groups,
         group_label=group_label,
+        shape=shape,
         kept=kept,
         reduced=reduced,
-        score_range=(float(used.min()), float(used.max())) if used.size else (np.nan, np.nan),
-        binary=values.dtype.kind == "b" or not used.size or bool(((used == 0) | (used == 1)).all()),
+        **told_of(values if keep is None else values.ravel()[keep]),
     )

@@ -13,6 +13,7 @@ from pandas.api.extensions import ExtensionArray
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples
 from evalci_accessor.read.names import did_you_mean
+from evalci_accessor.read.scores import is_number
 
 Frame: TypeAlias = pd.DataFrame | pd.Series
 ArrayLike: TypeAlias = np.ndarray | pd.Series | pd.Index | ExtensionArray
@@ -29,6 +30,10 @@ class Column:
     def name(self) -> str:
         """The label as text, for messages."""
         return str(self.label)
+
+    def called(self, name: str) -> Column:
+        """The same under another name."""
+        return Column(self.values, name)
 
 
 def columns_of(data: Frame) -> pd.Index:
@@ -70,18 +75,14 @@ def find(data: Frame, spec: Any, role: str) -> Column:
         return Column(spec, role if name is None else name)
     if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
         way = "Turn a list of ids into an array with numpy.asarray(...)."
-        if (
-            role == "score"
-            and isinstance(spec, list)
-            and len(spec) > 1
-            and pd.Index(spec).isin(columns_of(data)).all()
-        ):
+        if role == "weights":
+            way = _BY_KIND if isinstance(spec, dict) else "Turn a list into an array with numpy.asarray(...)."
+        columns = role == "score" and isinstance(spec, list) and len(spec) > 1
+        if columns and pd.Index(spec).isin(columns_of(data)).all():
             way = (
                 "Scores in several columns, as of repeated samples, go into one first: "
                 f"df.melt(id_vars=[...], value_vars={spec!r}, var_name='sample', value_name='score'), with sample='sample'."
             )
-        if role == "weights":
-            way = _BY_KIND if isinstance(spec, dict) else "Turn a list into an array with numpy.asarray(...)."
         raise ex.MethodError(
             f"`{role}` must be one name, or an array or Series with an entry a row; got {type(spec).__name__}. {way}"
         )
@@ -116,44 +117,34 @@ def _by_name(data: Frame, name: Hashable, role: str) -> Any:
         raise ex.AmbiguousNameError(
             f"{role}={name!r} is both a column and an index level; rename one of them."
         )
-    if in_columns:
-        place = columns.get_loc(name)
-        if not isinstance(place, int):
-            count = int(np.sum(columns == name))
-            raise ex.AmbiguousNameError(
-                f"{role}={name!r} names {count} columns; column names must be unique to be picked by."
-            )
-        return data[name]  # type: ignore[call-overload]
+    if in_columns and not isinstance(columns.get_loc(name), int):
+        count = int(np.sum(columns == name))
+        raise ex.AmbiguousNameError(
+            f"{role}={name!r} names {count} columns; column names must be unique to be picked by."
+        )
     if in_levels > 1:
         raise ex.AmbiguousNameError(
             f"{role}={name!r} names {in_levels} index levels; level names must be unique."
         )
+    if in_columns:
+        return data[name]  # type: ignore[call-overload]
     if in_levels:
         return data.index.get_level_values(name)  # type: ignore[arg-type]
-    raise ex.ColumnNotFoundError(_not_found(data, name, role, levels))
+    raise ex.ColumnNotFoundError(_not_found(data, name, role, [*columns, *levels]))
 
 
-def _not_found(data: Frame, name: Hashable, role: str, levels: list[Any]) -> str:
-    columns = columns_of(data)
-    available = [*columns, *levels]
+def _not_found(data: Frame, name: Hashable, role: str, available: list[Any]) -> str:
     hint = did_you_mean(name, available, role)
+    fits = f"Available: {examples(map(repr, available), 20)}."
     if role in ("score", "weights") and isinstance(data, pd.DataFrame):
-        numeric = [
-            c
-            for c, dtype in zip(columns, data.dtypes, strict=True)
-            if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
-        ]
+        numeric = [label for label, dtype in data.dtypes.items() if is_number(dtype)]
         fits = (
             f"Columns that could be it: {examples(map(repr, numeric))}."
             if numeric
             else "No column is numeric."
         )
-    else:
-        fits = (
-            f"Available: {examples(map(repr, available), 20)}."
-            if available
-            else "There are no columns or named levels."
-        )
+    elif not available:
+        fits = "There are no columns or named levels."
     return f"{role}={name!r} is neither a column nor an index level.{hint} {fits} Pass {role}=<name>."
 
 

@@ -13,35 +13,15 @@ import xarray as xr
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain
 from evalci_accessor.options import Roles, Unmatched
-from evalci_accessor.read import Axes, Clusterings, Order, Read, Reader, Writer
-from evalci_accessor.read.cells import Cells, describe, ids_of, product, read_cells, spread_over
-from evalci_accessor.read.dims import (
-    Cube,
-    DimNames,
-    Named,
-    Parts,
-    clusterings_of,
-    dims_of_repeats,
-    find,
-    item_parts,
-    lookups,
-    pair_parts,
-    reduced_dims,
-    score_of,
-)
-from evalci_accessor.read.ids import Clustering, Codes, by_appearance, encode, encode_ids, item_key, join_key
+from evalci_accessor.read import Axes, Order, Read, Reader, Writer, dims
+from evalci_accessor.read.cells import Cells, codes_over, describe, ids_of, product, read_cells, spread_over
+from evalci_accessor.read.dims import Cube, DimNames, Named, Parts, find
+from evalci_accessor.read.ids import Clustering, Codes, encode, encode_ids, item_key, join_key
 from evalci_accessor.read.items import Items, gather
-from evalci_accessor.read.matched import Grid, Matched, assemble, find_sentinel, match
-from evalci_accessor.read.names import check_clusterings, choose_pairs, refuse_missing_factor, taking_part
-from evalci_accessor.read.rows import Names, Pairing, Rows, Samples
-from evalci_accessor.read.samples import Sample
-from evalci_accessor.read.scores import (
-    checked_weights,
-    refuse_unequal,
-    refuse_weightless,
-    unequal,
-    weights_to_float,
-)
+from evalci_accessor.read.matched import Grid, Matched, assemble, match
+from evalci_accessor.read.names import choose_systems, refuse_missing_factor
+from evalci_accessor.read.rows import Names, Pairing, Rows, Samples, item_weights
+from evalci_accessor.read.scores import checked_weights, refuse_weightless, to_float
 from evalci_accessor.read.tidy import FrameWriter
 from evalci_accessor.read.unnamed import ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
@@ -154,66 +134,41 @@ class CubeReader(Reader[Any]):
     def _weights(self, roles: Roles) -> Named | None:
         return None if roles.weights is None else find(self.data, roles.weights, "weights")
 
-    def _plain(self, roles: Roles) -> Cells:
-        """The cells of scores that stand for themselves; a clustering only says which dims are reduced."""
-        return self._cells(roles, clusterings_of(self.data, roles.cluster, roles.score) or None)
+    def _writer(self, scores: Cells) -> Writer[Any]:
+        return self._write(scores.score, scores.kept)
 
-    def _cells(self, roles: Roles, clusters: list[Named] | None) -> Cells:
+    def _scores(self, roles: Roles) -> Cells:
+        """The cells of scores that stand for themselves; a clustering only says which dims are reduced."""
+        return self._cells(roles, [] if roles.cluster is None else self._clusters(roles))
+
+    def _clusters(self, roles: Roles) -> list[Named]:
+        return dims.clusterings_of(self.data, roles.cluster, roles.score)
+
+    def _cells(self, roles: Roles, clusters: list[Named]) -> Cells:
         """The cells, with the dims of the clusters before the other dims that are reduced."""
-        score = score_of(self.data, roles.score)
-        along = None if clusters is None else [d for one in clusters for d in one.dims]
-        reduced = reduced_dims(self.data, score.array, roles, along)
+        score = dims.score_of(self.data, roles.score)
+        along = [d for one in clusters for d in one.dims]
+        reduced = dims.reduced_dims(self.data, score.array, roles, along if clusters else None)
         # What repeats within an item lies together.
-        reduced = tuple(sorted(reduced, key=lambda d: d not in (along or ())))
+        reduced = tuple(sorted(reduced, key=lambda d: d not in along))
         return read_cells(score, reduced, self._weights(roles), roles.nan_policy)
 
-    def scores(self, roles: Roles) -> Read[Sample, Any]:
-        """Scores that stand for themselves; weighted ones each in a cluster of their own."""
-        cells = self._plain(roles)
-        sample = cells.summed(None if roles.weights is None else cells.each())
-        return Read(found=sample, write=self._write(cells.score, cells.kept))
-
-    def each(self, roles: Roles) -> Read[Sample, Any]:
-        """Scores, each in a cluster of its own."""
-        cells = self._plain(roles)
-        sample = dataclasses.replace(cells.summed(cells.each()), alone=True)
-        return Read(found=sample, write=self._write(cells.score, cells.kept))
-
-    def clustered(self, roles: Roles) -> Read[Sample, Any]:
-        """Scores in clusters."""
-        clusters = clusterings_of(self.data, roles.cluster, roles.score)
-        if not clusters:
-            check_clusterings([], roles.score, [])
+    def _clustered(self, roles: Roles) -> tuple[Cells, list[Clustering]]:
+        clusters = self._clusters(roles)
         cells = self._cells(roles, clusters)
-        sample = cells.added_up([cells.clustering(one) for one in clusters])
-        return Read(found=sample, write=self._write(cells.score, cells.kept))
+        return cells, [cells.clustering(one) for one in clusters]
 
-    def clusterings(self, roles: Roles) -> Read[Clusterings, Any]:
-        """Scores by each clustering that is named, or by all coordinates that could be one."""
-        score, named = score_of(self.data, roles.score), roles.cluster is not None
-        if named:
-            clusters = clusterings_of(self.data, roles.cluster, roles.score)
-            cells = self._cells(roles, clusters)
-        else:
-            free = roles.dim is None and roles.by is None
-            default = dims_of_repeats(self.data, score) if free else None
-            reduced = reduced_dims(self.data, score.array, roles, default)
-            cells = read_cells(score, reduced, self._weights(roles), roles.nan_policy)
-            clusters = self._candidates(cells, roles, score.name)
-        coded = [cells.clustering(one) for one in clusters]
-        samples = [cells.summed(one) for one in coded]
-        if named and len(samples) > 1:
-            samples = [*cells.together(coded), *samples]
-        found = Clusterings(samples=samples, plain=cells.summed(None), named=named)
-        return Read(found=found, write=self._write(cells.score, cells.kept))
-
-    def _candidates(self, cells: Cells, roles: Roles, score: str) -> list[Named]:
+    def _candidates(self, roles: Roles) -> tuple[Cells, list[Clustering]]:
         """Coordinates, dims and variables along the reduced dims that repeat their values over the items."""
-        weights = self._weights(roles)
-        taken = {score, *([] if weights is None else [weights.name])}
+        score, weights = dims.score_of(self.data, roles.score), self._weights(roles)
+        free = roles.dim is None and roles.by is None
+        default = dims.dims_of_repeats(self.data, score) if free else None
+        reduced = dims.reduced_dims(self.data, score.array, roles, default)
+        cells = read_cells(score, reduced, weights, roles.nan_policy)
+        taken = {score.name, *([] if weights is None else [weights.name])}
         arrays = {
             name: array
-            for name, array in lookups(self.data).items()
+            for name, array in dims.lookups(self.data).items()
             if name not in taken and set(array.dims) <= set(cells.reduced)
         }
         for dim in cells.reduced:
@@ -227,52 +182,43 @@ class CubeReader(Reader[Any]):
             name: spread_over(array, sizes, name, "cluster").ravel()[counts] for name, array in arrays.items()
         }
         kept = usable(ids, one_row)
-        return [Named(array, name) for name, array in arrays.items() if name in kept]
+        return cells, [cells.clustering(Named(array, name)) for name, array in arrays.items() if name in kept]
 
     def items(self, roles: Roles) -> Read[Items, Any]:
         """Items with their samples."""
-        parts = item_parts(self.data, roles)
-        cells = read_cells(
-            parts.score, (*parts.items, *parts.repeats), None, "omit"
-        )  # gather() says what is missing
+        parts = dims.item_parts(self.data, roles)
+        # gather() says what is missing
+        cells = read_cells(parts.score, (*parts.items, *parts.repeats), None, "omit")
         n_groups, n_cells = cells.values.shape
-        sizes = cells.sizes((*cells.kept, *cells.reduced))
+        sizes, inner = cells.sizes((*cells.kept, *cells.reduced)), cells.sizes(cells.reduced)
 
         def coded(one: Named, *, lookalikes: bool = False) -> Codes:
-            return self._over_cells(
-                cells, one, encode_ids(ids_of(one.array), one.name, lookalikes=lookalikes)
+            return codes_over(
+                one, encode_ids(ids_of(one.array), one.name, lookalikes=lookalikes), inner, "item"
             )
 
         ids = item_key(
             [coded(one, lookalikes=True) for one in parts.item],
             [one.name for one in parts.item],
-            warns=not parts.clusters and len(parts.item) > 1,
+            warns=not parts.clusters,
         )
         numbers = join_key([coded(one) for one in parts.samples]) if parts.samples else None
         weights = None
         if parts.weights is not None:
             spread = spread_over(parts.weights.array, sizes, parts.weights.name, "weights")
-            weights = weights_to_float(np.ascontiguousarray(spread).ravel(), parts.weights.name)
+            weights = to_float(spread.ravel(), parts.weights.name, "weights")
         taken = {one.name for one in (parts.score, *parts.item, *parts.samples)}
-
-        def flat(one: Named) -> Clustering:
-            clustering = cells.clustering(one)
-            return dataclasses.replace(
-                clustering, coded=dataclasses.replace(clustering.coded, codes=cells.flat(clustering))
-            )
-
+        clusterings = [cells.clustering(one) for one in parts.clusters]
         rows = Rows(
             scores=cells.values.astype(np.float64).ravel(),
             groups=np.repeat(np.arange(n_groups), n_cells),
             systems=np.zeros(n_groups * n_cells, dtype=np.int64),
             items=np.tile(ids.codes, n_groups),
             n_items=ids.size,
-            clusterings=[flat(one) for one in parts.clusters],
-            samples=None
-            if numbers is None
-            else dataclasses.replace(numbers, codes=np.tile(numbers.codes, n_groups)),
+            clusterings=[one.recoded(cells.flat(one)) for one in clusterings],
+            samples=None if numbers is None else numbers.recoded(np.tile(numbers.codes, n_groups)),
             weights=weights,
-            where=lambda i: describe(cells.score, tuple(sizes), tuple(sizes.values()), i),
+            where=cells.where,
             others=lambda: self._settings(cells, taken),
         )
         names = self._names(parts, n_groups, ids, cells.group_label)
@@ -283,7 +229,7 @@ class CubeReader(Reader[Any]):
             return array if parts.weights is None else (array * parts.weights.array).rename("weights")
 
         found = dataclasses.replace(found, spread=spread_out)
-        return Read(found=found, write=self._write(cells.score, cells.kept))
+        return Read(found=found, write=self._writer(cells))
 
     def _names(self, parts: Parts, n_groups: int, ids: Codes, group_label: Any) -> Names:
         repeats = [str(d) for d in parts.repeats]
@@ -300,12 +246,6 @@ class CubeReader(Reader[Any]):
             kept=tuple(map(str, parts.kept)),
         )
 
-    def _over_cells(self, cells: Cells, one: Named, coded: Codes) -> Codes:
-        """Codes of the cells along the reduced dims, shape (N,)."""
-        array = xr.DataArray(coded.codes.reshape(one.array.shape), dims=one.array.dims)
-        spread = spread_over(array, cells.sizes(cells.reduced), one.name, "item")
-        return dataclasses.replace(coded, codes=np.ascontiguousarray(spread).ravel())
-
     def _settings(self, cells: Cells, taken: set[str]) -> Iterable[tuple[str, Codes]]:
         """Coordinates along the reduced dims, and these dims themselves, that could tell two cells apart."""
         bare = {dim: cells.score[dim] for dim in cells.reduced if dim not in self.data.coords}
@@ -313,8 +253,8 @@ class CubeReader(Reader[Any]):
             if str(name) not in taken and coord.ndim and set(coord.dims) <= set(cells.reduced):
                 coded = ids_or_settings(ids_of(coord), str(name))
                 if coded is not None:
-                    codes = self._over_cells(cells, Named(coord, str(name)), coded).codes
-                    yield str(name), dataclasses.replace(coded, codes=np.tile(codes, len(cells.values)))
+                    coded = codes_over(Named(coord, str(name)), coded, cells.sizes(cells.reduced), "item")
+                    yield str(name), coded.recoded(np.tile(coded.codes, len(cells.values)))
 
     def has_items(self, roles: Roles) -> bool:
         """Whether items, or samples of items, are named."""
@@ -322,44 +262,41 @@ class CubeReader(Reader[Any]):
 
     def pairs(self, roles: Roles, *, averages: bool = True, samples: bool = False) -> Read[Matched, Any]:
         """Leave out the systems that no pair names, and match the items of the others."""
-        parts = pair_parts(self.data, roles, averages=averages)
+        parts = dims.pair_parts(self.data, roles, averages=averages)
         check_option(roles.unmatched, Unmatched, "unmatched")
         assert parts.factor is not None
-        array, name = parts.score.array, parts.factor.name
+        array, name = parts.array, parts.factor.name
         coded = encode(ids_of(parts.factor.array), name)
-        lacking = np.flatnonzero(coded.codes < 0)
-        if len(lacking):
-            refuse_missing_factor(lacking, len(coded.codes), name, lambda i: f"{parts.systems}={i}")
-        codes, labels, first = by_appearance(coded)
-        taking, chosen = taking_part(choose_pairs(labels, name, roles.baseline, roles.pairs))
-        at = np.flatnonzero(np.isin(codes, taking))
-        _refuse_shared_labels(name, parts.systems, codes[at], labels)
-        if len(at) < len(codes):
-            array = array.isel({parts.systems: at})
+        refuse_missing_factor(coded.codes < 0, name, lambda i: f"{parts.systems}={i}")
+        systems = choose_systems(coded, name, roles)
+        _refuse_shared_labels(name, parts.systems, systems.codes, systems.labels)
+        if systems.at is not None:
+            array = array.isel({parts.systems: systems.at})
         array = array.transpose(*parts.kept, parts.systems, *parts.items, *parts.repeats)
-        shape = tuple(array.sizes[d] for d in parts.kept)
-        items = _item_codes(parts)
-        weights = None if parts.weights is None else _item_weights(parts, array, at, items)
+        items, kept = _item_codes(parts), {d: array.sizes[d] for d in parts.kept}
+        names = self._names(parts, product(kept.values()), items, lambda h: describe(array, kept, h))
+        weights = None
+        if parts.weights is not None:
+            weights = _item_weights(parts, array, systems.at, items, names)
         reduced = (*parts.items, *parts.repeats)
         cells = read_cells(Named(array, parts.score.name), reduced, weights, roles.nan_policy)
         pairing = Pairing(
-            systems=[labels[i] for i in taking],
-            pairs=chosen,
-            names=self._names(parts, product(shape), items, lambda h: describe(array, parts.kept, shape, h)),
+            systems=systems.labels,
+            pairs=systems.pairs,
+            names=names,
             unmatched=roles.unmatched,
             averages=averages,
             samples=samples,
         )
-        block = _block(cells, parts, len(at), len(items.codes), samples=samples)
+        block = _block(cells, parts, len(systems.codes), len(items.codes), samples=samples)
         clusters = [_item_clusters(cells, one, block) for one in parts.clusters]
-        systems = np.searchsorted(taking, codes[at])
         if (items.codes >= 0).all() and pd.Index(items.codes).is_unique:
             matched = assemble(_dense(block, items.codes, clusters, weights), pairing)
         else:
-            rows = _rows(parts, cells, block, systems, items, clusters, weights)
+            rows = _rows(parts, cells, block, systems.codes, items, clusters, weights)
             matched = dataclasses.replace(match(rows, pairing, roles.nan_policy), repeats=block.repeats)
-        sides = np.asarray(parts.factor.array.variable.data)[first[taking]]
-        return Read(found=matched, write=self._write(parts.score.array, parts.kept, sides, name))
+        sides = np.asarray(parts.factor.array.variable.data)[systems.first]
+        return Read(found=matched, write=self._write(parts.array, parts.kept, sides, name))
 
     def tall(self, roles: Roles) -> CubeReader:
         """The same, with answers as frames, in which the dim of the systems is called by the factor."""
@@ -370,8 +307,8 @@ class CubeReader(Reader[Any]):
         """The dims that a comparison, or its items, reduce are those that their scores reduce."""
         if roles.factor is None and not self.has_items(roles):
             return roles
-        paired = roles.factor is not None
-        parts = pair_parts(self.data, roles, averages=True) if paired else item_parts(self.data, roles)
+        parts_of = dims.item_parts if roles.factor is None else dims.pair_parts
+        parts = parts_of(self.data, roles)
         item = [one.array for one in parts.item]
         sample = roles.sample or list(parts.repeats) or None
         return dataclasses.replace(
@@ -380,7 +317,7 @@ class CubeReader(Reader[Any]):
 
     def name(self, spec: Any, role: str) -> str:
         """What the variable or coordinate is called."""
-        return score_of(self.data, spec).name if role == "score" else find(self.data, spec, role).name
+        return dims.score_of(self.data, spec).name if role == "score" else find(self.data, spec, role).name
 
 
 def _refuse_shared_labels(name: str, dim: Hashable, codes: IntArray, labels: list[Any]) -> None:
@@ -433,15 +370,12 @@ def _block(cells: Cells, parts: Parts, n_labels: int, n_items: int, *, samples: 
     sums = values[..., 0].astype(np.float64) if repeats == 1 else values.sum(axis=-1, dtype=np.float64)
     with np.errstate(invalid="ignore"):
         means = sums if repeats == 1 and cells.keep is None else np.where(counts > 0, sums, np.nan) / counts
-    sentinel = None
-    if cells.score_range[0] < 0:
-        sentinel = find_sentinel(cells.values.ravel() if cells.keep is None else cells.values[cells.keep])
     return Block(
         means=means,
         missing=missing,
         counts=None if cells.keep is None else counts,
         repeats=int(np.max(counts, initial=1)),
-        sentinel=sentinel,
+        sentinel=cells.sentinel,
         samples=_samples(cells, values, means, counts) if samples else None,
     )
 
@@ -455,18 +389,13 @@ def _samples(cells: Cells, values: np.ndarray, means: FloatArray, counts: Any) -
     return Samples.of(inside.reshape(-1, 1), (off**2).sum(axis=-1).reshape(-1, 1), binary=cells.binary)
 
 
-def _spread(codes: IntArray, array: xr.DataArray, parts: Parts) -> IntArray:
+def _along_items(parts: Parts, coded: Codes, one: Named) -> Codes:
     """Codes of an array's entries, one for each item."""
-    coded = xr.DataArray(codes.reshape(array.shape), dims=array.dims)
-    absent = {d: parts.score.array.sizes[d] for d in parts.items if d not in array.dims}
-    return np.ascontiguousarray(coded.expand_dims(absent).transpose(*parts.items).data).ravel()
+    return codes_over(one, coded, {d: parts.array.sizes[d] for d in parts.items}, "item")
 
 
 def _item_codes(parts: Parts) -> Codes:
-    coded = []
-    for one in parts.item:
-        codes = encode_ids(ids_of(one.array), one.name)
-        coded.append(dataclasses.replace(codes, codes=_spread(codes.codes, one.array, parts)))
+    coded = [_along_items(parts, encode_ids(ids_of(one.array), one.name), one) for one in parts.item]
     return item_key(coded, [one.name for one in parts.item], warns=not parts.clusters)
 
 
@@ -480,7 +409,7 @@ def _item_clusters(cells: Cells, cluster: Named, block: Block) -> Clustering:
         codes = np.broadcast_to(own, (n_groups, n_items))
     else:
         codes = spread.reshape(n_groups, n_labels, n_items, -1)[:, 0, :, 0]
-    return Clustering(name=one.name, coded=dataclasses.replace(one.coded, codes=codes))
+    return one.recoded(codes)
 
 
 def _dense(block: Block, items: IntArray, clusters: list[Clustering], weights: Named | None) -> Grid:
@@ -543,7 +472,7 @@ def _rows(
         clusterings=[one.take((group, item)) for one in clusters],
         samples=None,
         weights=None if weights is None else weights.array.data.reshape(shape[0], shape[2])[group, item],
-        where=lambda i: describe(cells.score, tuple(sizes), tuple(sizes.values()), i),
+        where=lambda i: describe(cells.score, sizes, i),
         others=lambda: _ids(parts, item),
         held=block.samples,
     )
@@ -551,49 +480,33 @@ def _rows(
 
 def _ids(parts: Parts, item: IntArray) -> Iterable[tuple[str, Codes]]:
     """Coordinates along the items that could tell two of them apart, an entry a score."""
-    for name, coord in parts.score.array.coords.items():
+    for name, coord in parts.array.coords.items():
         if coord.ndim and set(coord.dims) <= set(parts.items) and coord.dtype.kind != "f":
-            coded = encode_ids(ids_of(coord), str(name))
-            yield str(name), dataclasses.replace(coded, codes=_spread(coded.codes, coord, parts)[item])
+            coded = _along_items(parts, encode_ids(ids_of(coord), str(name)), Named(coord, str(name)))
+            yield str(name), coded.recoded(coded.codes[item])
 
 
-def _item_weights(parts: Parts, array: xr.DataArray, systems: IntArray, items: Codes) -> Named:
-    """Weights, after the checks, along the kept dims and the items; ``array`` holds the scores of the ``systems`` in question."""
+def _item_weights(
+    parts: Parts, array: xr.DataArray, at: IntArray | None, items: Codes, names: Names
+) -> Named:
+    """Weights, after the checks, along the kept dims and the items; ``array`` holds the scores of the systems ``at`` places."""
     assert parts.weights is not None
     given, name = parts.weights.array, parts.weights.name
-    if parts.systems in given.dims:
-        given = given.isel({parts.systems: systems})
+    if at is not None and parts.systems in given.dims:
+        given = given.isel({parts.systems: at})
     own = (*parts.kept, *parts.items)
-    others = tuple(
-        d for d in (parts.systems, *parts.repeats) if d in given.dims
-    )  # along which they must not vary
-    shape, inner = tuple(array.sizes[d] for d in own), tuple(array.sizes[d] for d in others)
-    sizes = dict(zip((*own, *others), (*shape, *inner), strict=True))
-    raw = weights_to_float(np.ascontiguousarray(spread_over(given, sizes, name, "weights")).ravel(), name)
-    checked = checked_weights(raw, name, lambda i: describe(array, tuple(sizes), (*shape, *inner), i))
-    n_items, n_inner = (
-        int(np.prod([array.sizes[d] for d in dims], dtype=np.int64)) for dims in (parts.items, others)
-    )
-    if not len(raw):
-        return Named(xr.DataArray(np.zeros(shape), dims=own), name)
-    table, found = checked.reshape(-1, n_inner), raw.reshape(-1, n_inner)
-    weights = found.max(axis=1)
-    kept = shape[: len(parts.kept)]
-
-    def group(h: int) -> str:
-        return describe(array, parts.kept, kept, h)
+    # Along these they must not vary.
+    others = tuple(d for d in (parts.systems, *parts.repeats) if d in given.dims)
+    sizes = {d: array.sizes[d] for d in (*own, *others)}
+    raw = to_float(spread_over(given, sizes, name, "weights").ravel(), name, "weights")
+    checked_weights(raw, name, lambda i: describe(array, sizes, i))
+    shape, n_items = tuple(array.sizes[d] for d in own), len(items.codes)
+    n_slots, n_inner = product(shape), product(array.sizes[d] for d in others)
 
     def label(k: int) -> str:
-        item = plain(items.label(int(items.codes[k % n_items])))
-        return f"{item!r}{f' in {group(k // n_items)}' if parts.kept else ''}"
+        return f"{plain(items.label(int(items.codes[k % n_items])))!r}{names.within(k // n_items)}"
 
-    refuse_unequal(
-        np.flatnonzero(unequal(table.min(axis=1), table.max(axis=1))),
-        label,
-        lambda k: found[k],
-        ", ".join(one.name for one in parts.item),
-        name,
-    )
-    if parts.kept:
-        refuse_weightless(table.max(axis=1).reshape(-1, n_items).sum(axis=1), group)
+    weights = item_weights(raw, np.repeat(np.arange(n_slots), n_inner), n_slots, label, names)
+    if parts.kept and len(raw):
+        refuse_weightless(weights.reshape(-1, n_items).sum(axis=1), names.group_label)
     return Named(xr.DataArray(weights.reshape(shape), dims=own), name)

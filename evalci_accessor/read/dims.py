@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,15 +11,8 @@ import xarray as xr
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples
-from evalci_accessor.options import Dims, Roles
-from evalci_accessor.read.names import (
-    check_clusterings,
-    did_you_mean,
-    is_hashable,
-    refuse_ids,
-    refuse_two_parts,
-    several,
-)
+from evalci_accessor.options import Roles
+from evalci_accessor.read.names import did_you_mean, find_clusterings, is_hashable, named_parts, several
 
 Cube: TypeAlias = xr.DataArray | xr.Dataset
 DimNames: TypeAlias = tuple[Hashable, ...]
@@ -37,6 +30,25 @@ class Named:
     def dims(self) -> DimNames:
         """Its dims."""
         return tuple(self.array.dims)
+
+    @property
+    def lies(self) -> str:
+        """Along what it lies, in words."""
+        return f"lies along {quoted(self.dims)}" if self.dims else "is a single value"
+
+    def called(self, name: str) -> Named:
+        """The same under another name."""
+        return Named(self.array, name)
+
+
+def quoted(dims: Iterable[Hashable]) -> str:
+    """Dims as they are listed in a message."""
+    return examples(map(repr, dims))
+
+
+def in_order(array: xr.DataArray, dims: Collection[Hashable]) -> DimNames:
+    """Those of some dims that an array has, in its order."""
+    return tuple(d for d in array.dims if d in dims)
 
 
 def score_of(data: Cube, score: Any) -> Named:
@@ -72,25 +84,19 @@ def find(data: Cube, spec: Any, role: str) -> Named:
 
 def clusterings_of(data: Cube, cluster: Any, score: Any) -> list[Named]:
     """The clustering, or the crossed ones, of which none is the score."""
-    if cluster is None:
-        return []
-    specs = several(cluster)
-    refuse_ids(
-        specs, "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item')."
+    return find_clusterings(
+        several(cluster),
+        None if isinstance(data, xr.DataArray) else score,
+        lambda spec: find(data, spec, "cluster"),
+        "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item').",
     )
-    found = [find(data, spec, "cluster") for spec in specs]
-    score = None if isinstance(data, xr.DataArray) else score
-    names = check_clusterings(specs, score, [one.name for one in found])
-    return [
-        one if one.name == name else Named(one.array, name) for one, name in zip(found, names, strict=True)
-    ]
 
 
 def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:
     for dim in array.dims:
         if dim not in data.sizes:
             raise ex.DimensionError(
-                f"`{role}` has the dim {dim!r}, which the data lack; theirs are {examples(map(repr, data.dims))}."
+                f"`{role}` has the dim {dim!r}, which the data lack; theirs are {quoted(data.dims)}."
             )
         if array.sizes[dim] != data.sizes[dim]:
             raise ex.AlignmentError(
@@ -101,21 +107,8 @@ def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:
             extra = data.indexes[dim].difference(array.indexes[dim])
             raise ex.AlignmentError(
                 f"`{role}` and the data have different labels (or another order) along {dim!r}; {len(extra)} of the "
-                f"data's are not in it ({examples(map(repr, extra))}). Use .reindex_like() first."
+                f"data's are not in it ({quoted(extra)}). Use .reindex_like() first."
             )
-
-
-def _unknown(array: xr.DataArray, role: str, wanted: Iterable[Hashable]) -> None:
-    unknown = [d for d in wanted if d not in array.dims]
-    if unknown:
-        raise ex.DimensionError(
-            f"{role}={examples(map(repr, unknown))} is not a dim of the scores; they have "
-            f"{examples(map(repr, array.dims))}."
-        )
-
-
-def _listed(dim: Dims) -> list[Hashable]:
-    return [dim] if isinstance(dim, str) or not isinstance(dim, Iterable) else list(dim)
 
 
 def staying(data: Cube, array: xr.DataArray, by: Any) -> list[Hashable]:
@@ -129,7 +122,7 @@ def staying(data: Cube, array: xr.DataArray, by: Any) -> list[Hashable]:
         if len(named.dims) != 1 or named.dims[0] not in array.dims:
             raise ex.DimensionError(
                 f"by={named.name!r} must be a dim of the scores, which stays, or a coordinate along one; it lies along "
-                f"{examples(map(repr, named.dims)) or 'none'}, and the scores have {examples(map(repr, array.dims))}."
+                f"{quoted(named.dims) or 'none'}, and the scores have {quoted(array.dims)}."
             )
         labels = named.array.to_series() if named.array.ndim else None
         if labels is not None and not labels.is_unique:
@@ -152,8 +145,13 @@ def given_dims(data: Cube, array: xr.DataArray, roles: Roles, without: DimNames 
         return None
     if roles.dim is ...:
         return tuple(d for d in array.dims if d not in without)
-    wanted = _listed(roles.dim)
-    _unknown(array, "dim", wanted)
+    listed = isinstance(roles.dim, Iterable) and not isinstance(roles.dim, str)
+    wanted: list[Any] = list(roles.dim) if listed else [roles.dim]
+    unknown = [d for d in wanted if d not in array.dims]
+    if unknown:
+        raise ex.DimensionError(
+            f"dim={quoted(unknown)} is not a dim of the scores; they have {quoted(array.dims)}."
+        )
     return tuple(wanted)
 
 
@@ -161,33 +159,30 @@ def reduced_dims(
     data: Cube, array: xr.DataArray, roles: Roles, default: Iterable[Hashable] | None
 ) -> DimNames:
     """Dims to reduce, in the score's order; ``default`` where the caller named none."""
-    given = given_dims(data, array, roles)
-    if given is None and default is None:
-        return _only_dim(array)
-    wanted = set(default or ()) if given is None else set(given)
-    foreign = wanted - set(array.dims)
+    wanted = given_dims(data, array, roles)
+    if wanted is None:
+        wanted = _only_dim(array) if default is None else tuple(default)
+    foreign = set(wanted) - set(array.dims)
     if foreign:
         raise ex.DimensionError(
-            f"The cluster lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
-            f"{examples(map(repr, array.dims))}."
+            f"The cluster lies along {quoted(foreign)}, which the scores lack; theirs are {quoted(array.dims)}."
         )
     if not wanted:
         raise ex.DimensionError(
-            f"No dim is left to reduce; name one or more of {examples(map(repr, array.dims))} with dim=. {_SENSE}"
+            f"No dim is left to reduce; name one or more of {quoted(array.dims)} with dim=. {_SENSE}"
         )
-    return tuple(d for d in array.dims if d in wanted)
+    return in_order(array, wanted)
 
 
 def _only_dim(array: xr.DataArray) -> DimNames:
-    if array.ndim == 1:
-        return tuple(array.dims)
     if array.ndim == 0:
         raise ex.DimensionError("The scores are a single number; they need a dim along which the items lie.")
-    raise ex.DimensionError(
-        f"The scores have {array.ndim} dims ({examples(map(repr, array.dims))}), and it is not clear which of them to "
-        f"reduce. Name it with dim=, as dim={array.dims[-1]!r} or dim={tuple(array.dims[-2:])!r}; or with by= what stays. "
-        f"{_SENSE}"
-    )
+    if array.ndim > 1:
+        raise ex.DimensionError(
+            f"The scores have {array.ndim} dims ({quoted(array.dims)}), and it is not clear which of them to reduce. Name it "
+            f"with dim=, as dim={array.dims[-1]!r} or dim={tuple(array.dims[-2:])!r}; or with by= what stays. {_SENSE}"
+        )
+    return tuple(array.dims)
 
 
 def dims_of_repeats(data: Cube, score: Named) -> DimNames:
@@ -212,6 +207,11 @@ def lookups(data: Cube) -> dict[str, xr.DataArray]:
     """Coordinates and variables that lie along a dim."""
     arrays = dict(data.coords) | dict(getattr(data, "data_vars", {}))
     return {str(name): array for name, array in arrays.items() if array.ndim}
+
+
+def dims_of(arrays: list[Named]) -> set[Hashable]:
+    """All dims along which some arrays lie."""
+    return {d for one in arrays for d in one.dims}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -245,71 +245,79 @@ class Parts:
     clusters: list[Named]
     samples: list[Named]
     weights: Named | None
-    systems: Hashable
-    items: DimNames
-    repeats: DimNames
-    kept: DimNames
+    systems: Hashable = None
+    items: DimNames = ()
+    repeats: DimNames = ()
+    kept: DimNames = ()
+
+    @property
+    def array(self) -> xr.DataArray:
+        """The scores."""
+        return self.score.array
 
 
-def _found(data: Cube, roles: Roles) -> dict[str, Any]:
+def _named(data: Cube, roles: Roles) -> Parts:
     """What the caller named; no name plays two parts."""
-    score = score_of(data, roles.score)
-    specs = {
-        "factor": [] if roles.factor is None else [roles.factor],
-        "item": several(roles.item),
-        "sample": several(roles.sample),
-        "weights": [] if roles.weights is None else [roles.weights],
-    }
-    own = [] if isinstance(data, xr.DataArray) else [roles.score]
-    refuse_two_parts(specs | {"cluster": several(roles.cluster), "score": own, "by": several(roles.by)})
-    return {
-        "score": score,
-        "factor": None if roles.factor is None else find(data, roles.factor, "factor"),
-        "item": [find(data, spec, "item") for spec in specs["item"]],
-        "samples": [find(data, spec, "sample") for spec in specs["sample"]],
-        "clusters": clusterings_of(data, roles.cluster, roles.score),
-        "weights": None if roles.weights is None else find(data, roles.weights, "weights"),
-    }
+    score, own = score_of(data, roles.score), isinstance(data, xr.DataArray)
+    specs = named_parts(dataclasses.replace(roles, score=None) if own else roles, several)
+    factor, item, samples, weights = (
+        [find(data, spec, role) for spec in specs[role]] for role in ("factor", "item", "sample", "weights")
+    )
+    return Parts(
+        score=score,
+        factor=factor[0] if factor else None,
+        item=item,
+        clusters=[] if roles.cluster is None else clusterings_of(data, roles.cluster, roles.score),
+        samples=samples,
+        weights=weights[0] if weights else None,
+    )
 
 
-def pair_parts(data: Cube, roles: Roles, *, averages: bool) -> Parts:
+def _with_dims(parts: Parts, items: DimNames, reduced: set[Hashable], systems: Hashable = None) -> Parts:
+    """The parts, once it is known which dims are those of the items, and which are reduced."""
+    return dataclasses.replace(
+        parts,
+        item=parts.item or [Named(parts.array[d], str(d)) for d in items],
+        systems=systems,
+        items=items,
+        repeats=in_order(parts.array, reduced - set(items)),
+        kept=in_order(parts.array, set(parts.array.dims) - reduced - {systems}),
+    )
+
+
+def pair_parts(data: Cube, roles: Roles, *, averages: bool = True) -> Parts:
     """The parts of a comparison, and what follows for the dims that were not named."""
-    found = _found(data, roles)
-    array, factor = found["score"].array, found["factor"]
-    systems = _one_dim(factor, array, "factor")
-    sampled = tuple(dict.fromkeys(_one_dim(one, array, "sample") for one in found["samples"]))
-    given = given_dims(data, array, roles, without=(systems,))
+    named = _named(data, roles)
+    assert named.factor is not None
+    systems = _one_dim(named.factor, named.array, "factor")
+    sampled = tuple(dict.fromkeys(_one_dim(one, named.array, "sample") for one in named.samples))
+    given = given_dims(data, named.array, roles, without=(systems,))
     if given is not None and systems in given:
         raise ex.DimensionError(
             f"dim names {systems!r}, along which the systems lie that are compared; it cannot be reduced. Leave it out "
             "of dim=."
         )
-    items = _items_of_pairs(found, systems, sampled, given)
-    _refuse_shared_dims(found, systems, items, sampled)
-    reduced = {*items, *sampled, *(given or ())}
-    repeats = tuple(d for d in array.dims if d in reduced and d not in items)
+    items = _items_of_pairs(named, systems, sampled, given)
+    _refuse_shared_dims(named, systems, items, sampled)
+    parts = _with_dims(named, items, {*items, *sampled, *(given or ())}, systems)
     if not averages:
-        _refuse_repeats(array, repeats, items)
-    _check_clusters(array, found["clusters"], items, repeats)
-    item = found["item"] or [Named(array[d], str(d)) for d in items]
-    kept = tuple(d for d in array.dims if d not in reduced and d != systems)
-    return Parts(**found | {"item": item}, systems=systems, items=items, repeats=repeats, kept=kept)
+        _refuse_repeats(parts)
+    _check_clusters(parts)
+    return parts
 
 
 def item_parts(data: Cube, roles: Roles) -> Parts:
     """The parts of items with their samples."""
-    found = _found(data, dataclasses.replace(roles, factor=None))
-    array, named = found["score"].array, found["item"]
-    for one, role in (*((one, "item") for one in named), *((one, "sample") for one in found["samples"])):
-        if not one.dims or not set(one.dims) <= set(array.dims):
-            lies = f"lies along {examples(map(repr, one.dims))}" if one.dims else "is a single value"
-            raise ex.DimensionError(
-                f"{role}={one.name!r} must lie along dims of the scores, which have {examples(map(repr, array.dims))}; it "
-                f"{lies}."
-            )
-    sampled = {d for one in found["samples"] for d in one.dims}
-    clustered = {d for one in found["clusters"] for d in one.dims if d in array.dims}
-    along = {d for one in named for d in one.dims}
+    named = _named(data, dataclasses.replace(roles, factor=None))
+    array = named.array
+    for role, arrays in (("item", named.item), ("sample", named.samples)):
+        for one in arrays:
+            if not one.dims or not set(one.dims) <= set(array.dims):
+                raise ex.DimensionError(
+                    f"{role}={one.name!r} must lie along dims of the scores, which have {quoted(array.dims)}; it {one.lies}."
+                )
+    sampled, along = dims_of(named.samples), dims_of(named.item)
+    clustered = dims_of(named.clusters) & set(array.dims)
     given = None
     if roles.dim is not None or roles.by is not None:
         given = set(reduced_dims(data, array, roles, None))
@@ -317,98 +325,86 @@ def item_parts(data: Cube, roles: Roles) -> Parts:
         pool = set(array.dims) if given is None else given
         along = (clustered & pool) - sampled or pool - sampled
         if len(along) != 1:
-            left = [d for d in array.dims if d in along]
             raise ex.DimensionError(
-                f"It is not clear which dim holds the items: {examples(map(repr, left)) or 'none'} is left of "
-                f"{examples(map(repr, array.dims))}. Name it with item= (several as a list), and that of the samples with "
-                "sample=; all others are kept."
+                f"It is not clear which dim holds the items: {quoted(in_order(array, along)) or 'none'} is left of "
+                f"{quoted(array.dims)}. Name it with item= (several as a list), and that of the samples with sample=; all "
+                "others are kept."
             )
     reduced = along | sampled | (clustered if given is None else set())
-    if given is not None:
-        lacking = [d for d in array.dims if d in reduced and d not in given]
-        if lacking:
-            raise ex.DimensionError(
-                f"Items and samples lie along {examples(map(repr, lacking))}, which dim= does not reduce. Add it, or "
-                "leave out dim=: the dims of item= and sample= are reduced by themselves."
-            )
-        reduced = given
-    items = tuple(d for d in array.dims if d in along)
-    repeats = tuple(d for d in array.dims if d in reduced and d not in along)
-    item = named or [Named(array[items[0]], str(items[0]))]
-    kept = tuple(d for d in array.dims if d not in reduced)
-    return Parts(**found | {"item": item}, systems=None, items=items, repeats=repeats, kept=kept)
+    lacking = set() if given is None else reduced - given
+    if lacking:
+        raise ex.DimensionError(
+            f"Items and samples lie along {quoted(in_order(array, lacking))}, which dim= does not reduce. Add it, or leave "
+            "out dim=: the dims of item= and sample= are reduced by themselves."
+        )
+    return _with_dims(named, in_order(array, along), reduced if given is None else given)
 
 
 def _one_dim(named: Named, array: xr.DataArray, role: str) -> Hashable:
     """The dim of the scores that a name stands for."""
     if len(named.dims) != 1 or named.dims[0] not in array.dims:
-        along = f"lies along {examples(map(repr, named.dims))}" if named.dims else "is a single value"
         raise ex.DimensionError(
-            f"{role}={named.name!r} must be a dim of the scores, or a coordinate along one of them; it {along}, and the "
-            f"scores have {examples(map(repr, array.dims))}."
+            f"{role}={named.name!r} must be a dim of the scores, or a coordinate along one of them; it {named.lies}, and "
+            f"the scores have {quoted(array.dims)}."
         )
     return named.dims[0]
 
 
-def _items_of_pairs(
-    found: dict[str, Any], systems: Hashable, sampled: DimNames, given: DimNames | None
-) -> DimNames:
+def _items_of_pairs(named: Parts, systems: Hashable, sampled: DimNames, given: DimNames | None) -> DimNames:
     """Dims of the items: those named, else those of the clusters, else the one that is left."""
-    array, named, clusters = found["score"].array, found["item"], found["clusters"]
-    if named:
-        along = {d for one in named for d in one.dims}
+    array, clusters = named.array, named.clusters
+    if named.item:
+        along = dims_of(named.item)
         foreign = along - set(array.dims)
-        who = examples(repr(one.name) for one in named)
+        who = examples(repr(one.name) for one in named.item)
         if foreign or not along:
             raise ex.DimensionError(
-                f"item={who} must lie along dims of the scores ({examples(map(repr, array.dims))}); it lies along "
-                f"{examples(map(repr, foreign)) or 'none'}."
+                f"item={who} must lie along dims of the scores ({quoted(array.dims)}); it lies along "
+                f"{quoted(foreign) or 'none'}."
             )
-        split = [d for d in array.dims if d in along] if given is not None and along & set(given) else []
-        torn = [d for d in split if d not in (given or ())]
-        if torn:
+        torn = along - set(given or ())
+        if torn and torn < along and given is not None:
             raise ex.DimensionError(
-                f"item={who} lies along {examples(map(repr, split))}, of which dim= does not reduce "
-                f"{examples(map(repr, torn))}. Add it to dim=, or name as item= what tells the questions apart within one "
-                "of its labels."
+                f"item={who} lies along {quoted(in_order(array, along))}, of which dim= does not reduce "
+                f"{quoted(in_order(array, torn))}. Add it to dim=, or name as item= what tells the questions apart within "
+                "one of its labels."
             )
-        return tuple(d for d in array.dims if d in along)
-    if clusters:
-        every = {d for one in clusters for d in one.dims}
-        along = {d for d in every if d in array.dims and d != systems and (given is None or d in given)}
-        if along:
-            return tuple(d for d in array.dims if d in along)
-        if given is not None and every & set(array.dims) - {systems}:
-            raise ex.DimensionError(
-                f"The cluster {clusters[0].name!r} lies along {examples(map(repr, clusters[0].dims))}, none of which is in "
-                f"dim={examples(map(repr, given))}, so every comparison would be within one cluster. Add it to dim=."
-            )
+        return in_order(array, along)
+    pool = in_order(array, array.dims if given is None else given)
+    along = dims_of(clusters) & set(pool) - {systems}
+    if along:
+        return in_order(array, along)
+    if given is not None and dims_of(clusters) & set(array.dims) - {systems}:
+        raise ex.DimensionError(
+            f"The cluster {clusters[0].name!r} lies along {quoted(clusters[0].dims)}, none of which is in "
+            f"dim={quoted(given)}, so every comparison would be within one cluster. Add it to dim=."
+        )
     left = [d for d in (array.dims if given is None else given) if d != systems and d not in sampled]
     if len(left) == 1:
         return (left[0],)
     if not left:
         raise ex.DimensionError(
-            f"No dim is left for the items beside the factor {systems!r}; the scores have "
-            f"{examples(map(repr, array.dims))}. Name theirs with item=."
+            f"No dim is left for the items beside the factor {systems!r}; the scores have {quoted(array.dims)}. Name theirs "
+            "with item=."
         )
     longest = max(left, key=lambda d: array.sizes[d])
     raise ex.DimensionError(
-        f"It is not clear which of the dims {examples(map(repr, left))} holds the items. Name it with item=, as "
-        f"item={longest!r}; dims of repeats go in sample=, and all others are kept unless dim= names them too."
+        f"It is not clear which of the dims {quoted(left)} holds the items. Name it with item=, as item={longest!r}; dims of "
+        "repeats go in sample=, and all others are kept unless dim= names them too."
     )
 
 
-def _refuse_shared_dims(found: dict[str, Any], systems: Hashable, items: DimNames, sampled: DimNames) -> None:
+def _refuse_shared_dims(named: Parts, systems: Hashable, items: DimNames, sampled: DimNames) -> None:
     """No dim plays two parts."""
-    array, factor = found["score"].array, found["factor"]
+    assert named.factor is not None
     if systems in items:
-        name = ", ".join(repr(one.name) for one in found["item"]) or repr(systems)
+        name = ", ".join(repr(one.name) for one in named.item) or repr(systems)
         raise ex.DimensionError(
             f"item={name} varies along {systems!r}, along which the systems lie, so no item would have the score of two "
-            f"systems. The factor {factor.name!r} must be a dim of its own; where the scores lie in one long dim, go "
+            f"systems. The factor {named.factor.name!r} must be a dim of its own; where the scores lie in one long dim, go "
             "through .to_dataframe() and the frame's method of the same name."
         )
-    for cluster in found["clusters"]:
+    for cluster in named.clusters:
         if systems in cluster.dims:
             raise ex.DimensionError(
                 f"The cluster {cluster.name!r} varies along {systems!r}, along which the systems lie; an item lies in one "
@@ -419,39 +415,40 @@ def _refuse_shared_dims(found: dict[str, Any], systems: Hashable, items: DimName
         if d == systems or d in items:
             raise ex.DimensionError(
                 f"sample names {d!r}, along which the {'systems' if d == systems else 'items'} lie; it must be a dim of "
-                f"its own. The scores have {examples(map(repr, array.dims))}."
+                f"its own. The scores have {quoted(named.array.dims)}."
             )
 
 
-def _check_clusters(array: xr.DataArray, clusters: list[Named], items: DimNames, repeats: DimNames) -> None:
+def _check_clusters(parts: Parts) -> None:
+    array, clusters = parts.array, parts.clusters
     for cluster in clusters:
         foreign = [d for d in cluster.dims if d not in array.dims]
         if foreign:
             raise ex.DimensionError(
-                f"The cluster {cluster.name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs "
-                f"are {examples(map(repr, array.dims))}."
+                f"The cluster {cluster.name!r} lies along {quoted(foreign)}, which the scores lack; theirs are "
+                f"{quoted(array.dims)}."
             )
-        torn = [d for d in cluster.dims if d in repeats]
+        torn = [d for d in cluster.dims if d in parts.repeats]
         if torn:
             raise ex.DimensionError(
                 f"The cluster {cluster.name!r} varies along {torn[0]!r}, which is averaged within an item, so that an "
                 f"item would lie in several clusters. If {torn[0]!r} belongs to the items, pass "
-                f"item={(*items, *torn)!r}."
+                f"item={(*parts.items, *torn)!r}."
             )
-    if clusters and not {d for one in clusters for d in one.dims} & set(items):
+    if clusters and not dims_of(clusters) & set(parts.items):
         raise ex.DimensionError(
-            f"The cluster {clusters[0].name!r} does not vary along the items ({examples(map(repr, items))}), so they all "
-            "lie in one. Name what the items share, or leave out cluster= if they are independent."
+            f"The cluster {clusters[0].name!r} does not vary along the items ({quoted(parts.items)}), so they all lie in "
+            "one. Name what the items share, or leave out cluster= if they are independent."
         )
 
 
-def _refuse_repeats(array: xr.DataArray, repeats: DimNames, items: DimNames) -> None:
+def _refuse_repeats(parts: Parts) -> None:
     """McNemar's test wants one score for each item."""
-    many = [d for d in repeats if array.sizes[d] != 1]
+    many = [d for d in parts.repeats if parts.array.sizes[d] != 1]
     if many:
         raise ex.MethodError(
-            f"mcnemar needs one score for each item, and {examples(map(repr, many))} would be reduced although it is no "
-            f"dim of the items ({examples(map(repr, items))}). Leave it out of dim= for a test at each of its labels; "
-            f"average with diff_ci or compare (sample={many[0]!r}); reduce to one score first, such as a majority vote; "
-            f"or pass item={(*items, *many)!r} if each of its labels is a question of its own."
+            f"mcnemar needs one score for each item, and {quoted(many)} would be reduced although it is no dim of the items "
+            f"({quoted(parts.items)}). Leave it out of dim= for a test at each of its labels; average with diff_ci or "
+            f"compare (sample={many[0]!r}); reduce to one score first, such as a majority vote; or pass "
+            f"item={(*parts.items, *many)!r} if each of its labels is a question of its own."
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,33 +13,15 @@ import pandas as pd
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain
 from evalci_accessor.options import Roles
-from evalci_accessor.read import Clusterings, Read, Reader
+from evalci_accessor.read import Read, Reader, ids
 from evalci_accessor.read.columns import Column, Frame, find, free_columns, listed
-from evalci_accessor.read.ids import (
-    Clustering,
-    Codes,
-    Groups,
-    bare,
-    by_appearance,
-    encode,
-    encode_ids,
-    group_rows,
-    item_key,
-    join_key,
-)
+from evalci_accessor.read.ids import Clustering, Codes, bare, encode, encode_ids
 from evalci_accessor.read.items import Items, gather
 from evalci_accessor.read.matched import Matched, match
-from evalci_accessor.read.names import (
-    check_clusterings,
-    choose_pairs,
-    refuse_ids,
-    refuse_missing_factor,
-    refuse_two_parts,
-    taking_part,
-)
+from evalci_accessor.read.names import choose_systems, find_clusterings, named_parts, refuse_missing_factor
 from evalci_accessor.read.rows import Names, Pairing, Rows
-from evalci_accessor.read.samples import Sample, Scores
-from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float, weights_to_float
+from evalci_accessor.read.samples import Scores, told_of
+from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
 from evalci_accessor.read.tidy import FrameWriter, as_series
 from evalci_accessor.read.unnamed import ids_or_settings, usable
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
@@ -52,54 +34,39 @@ class Keys:
     Parameters
     ----------
     columns : list of Column
-    groups : Groups or None
-        None where all rows are one group; ``first`` are places in the caller's data.
-    n : int
-        Number of rows that are grouped.
+        Empty where all rows are one group.
+    codes : ndarray of int
+        The group of each row.
+    first : ndarray of int
+        The first row of each group, as a place in the caller's data.
     """
 
     columns: list[Column]
-    groups: Groups | None
-    n: int
-
-    @classmethod
-    def of(cls, columns: list[Column], n: int, at: IntArray | None = None) -> Keys:
-        """Group the rows, or those ``at`` some places."""
-        if not columns:
-            return cls(columns=columns, groups=None, n=n if at is None else len(at))
-        groups = group_rows([_take(key.values, at) for key in columns], [key.name for key in columns])
-        if at is not None:
-            groups = dataclasses.replace(groups, first=at[groups.first])
-        return cls(columns=columns, groups=groups, n=len(groups.codes))
+    codes: IntArray
+    first: IntArray
 
     @property
     def n_groups(self) -> int:
         """Number of groups."""
-        return 1 if self.groups is None else self.groups.size
-
-    @property
-    def codes(self) -> IntArray:
-        """The group of each row."""
-        return np.zeros(self.n, dtype=np.int64) if self.groups is None else self.groups.codes
+        return len(self.first)
 
     def label(self, h: int) -> str:
         """Words for a group, as ``model='A', lang='en'``; empty for the only one."""
-        if self.groups is None:
-            return ""
-        row = self.groups.first[h]
+        row = self.first[h]
         return ", ".join(f"{key.name}={plain(_take(key.values, row))!r}" for key in self.columns)
 
-    @property
-    def values(self) -> dict[Hashable, pd.Series]:
-        """The keys of the groups, with their dtypes."""
-        if self.groups is None:
-            return {}
-        first = self.groups.first
-        return {key.label: as_series(key.values).iloc[first].reset_index(drop=True) for key in self.columns}
+    def writer(self, systems: Any = None, factor: str = "") -> FrameWriter:
+        """The way back, with the dtypes of the keys."""
+        keys = {one.label: _rows_of(one, self.first) for one in self.columns}
+        return FrameWriter(values=keys, n_groups=self.n_groups, systems=systems, factor=factor)
+
+
+def _rows_of(column: Column, at: IntArray) -> pd.Series:
+    return as_series(column.values).iloc[at].reset_index(drop=True)
 
 
 def _take(values: Any, at: Any) -> Any:
-    if at is None or values is None:
+    if at is None:
         return values
     return values.iloc[at] if isinstance(values, pd.Series) else values[at]
 
@@ -108,13 +75,9 @@ def _take(values: Any, at: Any) -> Any:
 class FrameScores(Scores):
     """Checked scores of a frame and the keys of their groups."""
 
+    entry: ClassVar[str] = "row"
     data: Frame
     keys: Keys
-
-    @property
-    def groups(self) -> IntArray | None:
-        """The group of each row; None where there is one."""
-        return None if self.keys.groups is None else self.keys.groups.codes
 
     def clustering(self, column: Column, *, lookalikes: bool = True) -> Clustering:
         """The ids of a column, which no row that counts may lack."""
@@ -122,15 +85,12 @@ class FrameScores(Scores):
         lacking = coded.codes < 0
         if self.keep is not None:
             lacking &= self.keep  # a row without a score is left out anyway
-        if lacking.any():
-            at = np.flatnonzero(lacking)
-            whole = "all" if len(at) == len(lacking) else str(len(at))
-            raise ex.MissingClusterError(
-                f"{whole} of {len(lacking)} rows have no cluster id in {column.name!r}: rows "
-                f"{examples(repr(plain(self.data.index[int(row)])) for row in at)}. They are neither one cluster nor none. "
-                f"Leave them out knowingly with dropna(subset=[{column.name!r}]), or give each an id of its own if they "
-                "share nothing."
-            )
+        ids.refuse_missing_clusters(
+            lacking,
+            column.name,
+            "rows",
+            lambda at: f"rows {examples(repr(plain(self.data.index[row])) for row in at)}",
+        )
         return Clustering(name=column.name, coded=coded)
 
 
@@ -152,8 +112,9 @@ class FrameReader(Reader[pd.DataFrame]):
         if isinstance(self.data, pd.DataFrame):
             return roles
         if not (isinstance(roles.score, str) and roles.score == "score") and roles.score is not self.data:
+            shown = repr(roles.score) if isinstance(roles.score, (str, int)) else type(roles.score).__name__
             raise ex.MethodError(
-                f"score={_short(roles.score)} is given, and a Series is its own score; leave score= out, or call the "
+                f"score={shown} is given, and a Series is its own score; leave score= out, or call the "
                 "method on a DataFrame."
             )
         return dataclasses.replace(roles, score=self.data)
@@ -164,135 +125,114 @@ class FrameReader(Reader[pd.DataFrame]):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ex.AmbiguousNameError(f"by={twice!r} would stand twice in the result; name each key once.")
-        return Keys.of(columns, len(self.data), at)
+        if not columns:
+            n = len(self.data) if at is None else len(at)
+            return Keys(columns=[], codes=np.zeros(n, dtype=np.int64), first=np.zeros(1, dtype=np.int64))
+        codes, first = ids.group_rows(
+            [_take(key.values, at) for key in columns], [key.name for key in columns]
+        )
+        return Keys(columns=columns, codes=codes, first=first if at is None else at[first])
 
     def _where(self, row: int) -> str:
         return f"row {plain(self.data.index[row])!r}"
 
     def _clusterings(self, roles: Roles) -> list[Column]:
         """The columns of the clusterings."""
-        if roles.cluster is None:
-            return []
-        specs = listed(self.data, roles.cluster)
-        refuse_ids(specs, "For ids by position pass an array, as numpy.asarray(ids).")
-        columns = [find(self.data, spec, "cluster") for spec in specs]
-        names = check_clusterings(specs, roles.score, [column.name for column in columns])
-        return [
-            one if one.name == name else Column(one.values, name)
-            for one, name in zip(columns, names, strict=True)
-        ]
+        return find_clusterings(
+            listed(self.data, roles.cluster),
+            roles.score,
+            lambda spec: find(self.data, spec, "cluster"),
+            "For ids by position pass an array, as numpy.asarray(ids).",
+        )
 
     def _scores(self, roles: Roles) -> FrameScores:
         """Find and check scores, groups and weights."""
+        roles = self._own(roles)
         column = find(self.data, roles.score, "score")
         scores = to_float(column.values, column.name)
         weight: FloatArray | None = None
         absent: BoolArray | None = None
         if roles.weights is not None:
             found = find(self.data, roles.weights, "weights")
-            weight = checked_weights(weights_to_float(found.values, found.name), found.name, self._where)
+            weight = to_float(found.values, found.name, "weights")
+            weight = checked_weights(weight, found.name, self._where)
             absent = weight == 0  # as if the row were not there, whatever its score
         keep, missing = screen(scores, absent, column.name, roles.nan_policy, self._where)
         keys = self._keys(roles)
-        if weight is not None and keys.groups is not None:
+        if weight is not None and keys.columns:
             totals = np.bincount(keys.codes, weights=weight, minlength=keys.n_groups)
             refuse_weightless(totals.astype(float, copy=False), keys.label)
-        used = scores if keep is None else scores[keep]
         return FrameScores(
             data=self.data,
             values=scores,
             keep=keep,
             missing=missing,
             keys=keys,
+            groups=keys.codes if keys.columns else None,
             n_groups=keys.n_groups,
             group_label=keys.label,
             weights=weight,
-            score_range=(float(used.min()), float(used.max())) if used.size else (np.nan, np.nan),
-            binary=bool(((used == 0) | (used == 1)).all()),
+            **told_of(scores if keep is None else scores[keep]),
         )
 
-    def _each(self) -> Column:
-        """A clustering in which each row is a cluster."""
-        return Column(np.arange(len(self.data)), "row")
+    def _writer(self, scores: FrameScores) -> FrameWriter:
+        return scores.keys.writer()
 
-    def scores(self, roles: Roles) -> Read[Sample, pd.DataFrame]:
-        """Scores that stand for themselves; weighted ones each in a cluster of their own."""
-        roles = self._own(roles)
+    def _clustered(self, roles: Roles) -> tuple[FrameScores, list[Clustering]]:
         scores = self._scores(roles)
-        sample = scores.summed(None if roles.weights is None else scores.clustering(self._each()))
-        return Read(found=sample, write=FrameWriter(values=scores.keys.values, n_groups=scores.keys.n_groups))
-
-    def each(self, roles: Roles) -> Read[Sample, pd.DataFrame]:
-        """Scores, each in a cluster of its own."""
-        scores = self._scores(self._own(roles))
-        sample = dataclasses.replace(scores.summed(scores.clustering(self._each())), alone=True)
-        return Read(found=sample, write=FrameWriter(values=scores.keys.values, n_groups=scores.keys.n_groups))
-
-    def clustered(self, roles: Roles) -> Read[Sample, pd.DataFrame]:
-        """Scores in clusters."""
-        roles = self._own(roles)
-        scores, columns = self._scores(roles), self._clusterings(roles)
-        if not columns:
-            check_clusterings([], roles.score, [])
+        columns = self._clusterings(self._own(roles))
         _refuse_keys(columns, scores.keys)
-        sample = scores.added_up([scores.clustering(column) for column in columns])
-        return Read(found=sample, write=FrameWriter(values=scores.keys.values, n_groups=scores.keys.n_groups))
+        return scores, [scores.clustering(column) for column in columns]
 
-    def clusterings(self, roles: Roles) -> Read[Clusterings, pd.DataFrame]:
-        """Scores by each clustering that is named, or by all columns that could be one."""
-        roles = self._own(roles)
-        scores = self._scores(roles)
-        columns = self._clusterings(roles) if roles.cluster is not None else self._candidates(roles, scores)
-        _refuse_keys(columns if roles.cluster is not None else [], scores.keys)
-        clusterings = [scores.clustering(column) for column in columns]
-        samples = [scores.summed(one) for one in clusterings]
-        if roles.cluster is not None and len(columns) > 1:
-            samples = [*scores.together(clusterings), *samples]
-        found = Clusterings(samples=samples, plain=scores.summed(None), named=roles.cluster is not None)
-        return Read(found=found, write=FrameWriter(values=scores.keys.values, n_groups=scores.keys.n_groups))
-
-    def _candidates(self, roles: Roles, scores: FrameScores) -> list[Column]:
+    def _candidates(self, roles: Roles) -> tuple[FrameScores, list[Clustering]]:
         """Columns and index levels that repeat their values and have no other part in the call."""
+        scores, roles = self._scores(roles), self._own(roles)
         parts = [find(self.data, roles.score, "score"), *scores.keys.columns]
         parts += [] if roles.weights is None else [find(self.data, roles.weights, "weights")]
         named = list(free_columns(self.data, {one.label for one in parts}, "cluster"))
         keep = slice(None) if scores.keep is None else scores.keep
         kept = usable({one.name: one.values[keep] for one in named}, scores.values[keep])
-        return [one for one in named if one.name in kept]
+        return scores, [scores.clustering(one) for one in named if one.name in kept]
 
-    def _parts(self, roles: Roles) -> dict[str, list[Column]]:
-        """The columns of each role; none plays two parts."""
+    def _parts(self, roles: Roles, apart: str) -> dict[str, list[Column]]:
+        """The columns of each role; none plays two parts, and that of the item is needed, which tells ``apart``."""
         data = self.data
-        specs = {
-            "factor": [] if roles.factor is None else [roles.factor],
-            "item": listed(data, roles.item),
-            "sample": listed(data, roles.sample),
-            "score": [roles.score],
-            "by": listed(data, roles.by),
-            "weights": [] if roles.weights is None else [roles.weights],
-        }
-        clusterings = self._clusterings(roles)
-        refuse_two_parts(specs | {"cluster": listed(data, roles.cluster)})
-        return {role: [find(data, spec, role) for spec in named] for role, named in specs.items()} | {
-            "cluster": clusterings
-        }
+        if not listed(data, roles.item):
+            given = "is missing" if roles.item is None else "names nothing"
+            raise ex.MethodError(f"item= {given}: the column that tells the {apart}.")
+        clusterings = [] if roles.cluster is None else self._clusterings(roles)
+        specs = named_parts(roles, lambda named: listed(data, named)) | {"cluster": []}
+        found = {role: [find(data, spec, role) for spec in named] for role, named in specs.items()}
+        return found | {"cluster": clusterings}
 
-    def _rows(self, parts: dict[str, list[Column]], at: IntArray | None, others: Any) -> dict[str, Any]:
-        """What rows of matched systems and of items have in common."""
-        score, taken = parts["score"][0], {one.label for named in parts.values() for one in named}
+    def _rows(
+        self,
+        parts: dict[str, list[Column]],
+        at: IntArray | None,
+        keys: Keys,
+        items: Codes,
+        systems: IntArray,
+        others: Callable[[Any, str], Codes | None],
+    ) -> Rows:
+        """The rows ``at`` some places; ``others`` gives codes of columns without a part in the call."""
+        score = parts["score"][0]
         samples = [encode_ids(_take(one.values, at), one.name) for one in parts["sample"]]
-        weights = [weights_to_float(one.values, one.name) for one in parts["weights"]]
-        return {
-            "scores": to_float(_take(score.values, at), score.name),
-            "clusterings": [
+        weights = [to_float(one.values, one.name, "weights") for one in parts["weights"]]
+        return Rows(
+            scores=to_float(_take(score.values, at), score.name),
+            groups=keys.codes,
+            items=items.codes,
+            n_items=items.size,
+            clusterings=[
                 Clustering(name=one.name, coded=encode(_take(one.values, at), one.name))
                 for one in parts["cluster"]
             ],
-            "samples": join_key(samples) if samples else None,
-            "weights": _take(weights[0], at) if weights else None,
-            "where": lambda row: self._where(row if at is None else int(at[row])),
-            "others": lambda: others(taken, at),
-        }
+            samples=ids.join_key(samples) if samples else None,
+            weights=_take(weights[0], at) if weights else None,
+            where=lambda row: self._where(row if at is None else int(at[row])),
+            systems=systems,
+            others=lambda: self._others(parts, at, others),
+        )
 
     def _names(self, parts: dict[str, list[Column]], keys: Keys, items: Codes) -> Names:
         called = {role: [one.name for one in named] for role, named in parts.items()}
@@ -319,32 +259,20 @@ class FrameReader(Reader[pd.DataFrame]):
                 "wide frame, with one column a system, goes into a long one first: df.melt(id_vars=[...], "
                 "value_vars=[...], var_name='model', value_name='score')."
             )
-        if not listed(self.data, roles.item):
-            raise ex.MethodError(
-                f"item= {'is missing' if roles.item is None else 'names nothing'}: the column that tells the questions "
-                "apart, the same for all systems, so that their scores pair up."
-            )
-        parts = self._parts(roles)
+        parts = self._parts(roles, "questions apart, the same for all systems, so that their scores pair up")
         factor = parts["factor"][0]
-        coded, at = self._of_somebody(factor, parts["weights"])
-        codes, labels, first = by_appearance(coded)
-        first = first if at is None else at[first]
-        taking, chosen = taking_part(choose_pairs(labels, factor.name, roles.baseline, roles.pairs))
-        if len(taking) < len(labels):
-            part = np.flatnonzero(np.isin(codes, taking))
-            codes, at = np.searchsorted(taking, codes[part]), part if at is None else at[part]
-        keys = self._keys(roles, at)
-        items = self._item_key(parts, at, lookalikes=False)
-        rows = Rows(
-            groups=keys.codes,
-            systems=codes,
-            items=items.codes,
-            n_items=items.size,
-            **self._rows(parts, at, self._ids),
-        )
+        coded = encode(factor.values, factor.name)
+        lacking = coded.codes < 0
+        for one in parts["weights"]:  # a row of weight 0 may be nobody's
+            lacking &= to_float(one.values, one.name, "weights") != 0
+        refuse_missing_factor(lacking, factor.name, self._where)
+        systems = choose_systems(coded, factor.name, roles)
+        keys = self._keys(roles, systems.at)
+        items = self._item_key(parts, systems.at, lookalikes=False)
+        rows = self._rows(parts, systems.at, keys, items, systems.codes, _ids)
         pairing = Pairing(
-            systems=[labels[i] for i in taking],
-            pairs=chosen,
+            systems=systems.labels,
+            pairs=systems.pairs,
             names=self._names(parts, keys, items),
             unmatched=roles.unmatched,
             averages=averages,
@@ -352,43 +280,25 @@ class FrameReader(Reader[pd.DataFrame]):
         )
         matched = match(rows, pairing, roles.nan_policy)
         matched = dataclasses.replace(matched, orders=lambda systems: self._orders(parts, matched, systems))
-        sides = as_series(factor.values).iloc[first[taking]].reset_index(drop=True)
-        write = FrameWriter(values=keys.values, n_groups=keys.n_groups, systems=sides, factor=factor.name)
-        return Read(found=matched, write=write)
-
-    def _of_somebody(self, factor: Column, weights: list[Column]) -> tuple[Codes, IntArray | None]:
-        """Codes of the systems, and the rows that they are of: all (None), or without rows of weight 0 of nobody."""
-        coded = encode(factor.values, factor.name)
-        absent = np.zeros(len(coded.codes), dtype=bool)
-        if weights:
-            absent = weights_to_float(weights[0].values, weights[0].name) == 0
-        bad = np.flatnonzero((coded.codes < 0) & ~absent)
-        if len(bad):
-            refuse_missing_factor(bad, len(coded.codes), factor.name, self._where)
-        at = np.flatnonzero(coded.codes >= 0)
-        if len(at) == len(coded.codes):
-            return coded, None
-        return dataclasses.replace(coded, codes=coded.codes[at]), at
+        return Read(found=matched, write=keys.writer(_rows_of(factor, systems.first), factor.name))
 
     def _item_key(self, parts: dict[str, list[Column]], at: IntArray | None, *, lookalikes: bool) -> Codes:
         """Codes of the items; what by= names is the same within a row of the answer, so no items share it there."""
         keys = [key.label for key in parts["by"]]
         within = [one for one in parts["item"] if one.label not in keys]
-        ids = [encode_ids(_take(one.values, at), one.name, lookalikes=lookalikes) for one in parts["item"]]
+        coded = [encode_ids(_take(one.values, at), one.name, lookalikes=lookalikes) for one in parts["item"]]
         warns = not parts["cluster"] and len(within) > 1
-        return item_key(ids, [one.name for one in parts["item"]], warns=warns)
+        return ids.item_key(coded, [one.name for one in parts["item"]], warns=warns)
 
-    def _ids(self, taken: set[Any], at: IntArray | None) -> Iterable[tuple[str, Codes]]:
-        """Columns and index levels without a part in the call that hold ids rather than measurements."""
-        for one in free_columns(self.data, taken):
-            if not pd.api.types.is_float_dtype(one.values.dtype):
-                with contextlib.suppress(ex.EvalCIError):  # lists or dicts, which are no ids
-                    yield one.name, encode_ids(_take(one.values, at), one.name)
-
-    def _settings(self, taken: set[Any], at: IntArray | None) -> Iterable[tuple[str, Codes]]:
-        """Columns and index levels without a part in the call that could tell two samples apart."""
-        for one in free_columns(self.data, taken):
-            coded = ids_or_settings(_take(one.values, at), one.name)
+    def _others(
+        self,
+        parts: dict[str, list[Column]],
+        at: IntArray | None,
+        coded_as: Callable[[Any, str], Codes | None],
+    ) -> Iterable[tuple[str, Codes]]:
+        """Columns and index levels without a part in the call, as far as they are ids or settings."""
+        for one in free_columns(self.data, {one.label for named in parts.values() for one in named}):
+            coded = coded_as(_take(one.values, at), one.name)
             if coded is not None:
                 yield one.name, coded
 
@@ -410,25 +320,15 @@ class FrameReader(Reader[pd.DataFrame]):
     def items(self, roles: Roles) -> Read[Items, pd.DataFrame]:
         """Items with their samples."""
         roles = self._own(roles)
-        if not listed(self.data, roles.item):
-            given = "is missing" if roles.item is None else "names nothing"
-            raise ex.MethodError(
-                f"item= {given}: the column that tells the items apart, of whose samples each has a row."
-            )
-        parts = self._parts(roles)
+        parts = self._parts(roles, "items apart, of whose samples each has a row")
         keys = self._keys(roles)
-        ids = self._item_key(parts, None, lookalikes=True)
-        rows = Rows(
-            groups=keys.codes,
-            systems=np.zeros(len(self.data), dtype=np.int64),
-            items=ids.codes,
-            n_items=ids.size,
-            **self._rows(parts, None, self._settings),
-        )
-        found = gather(rows, self._names(parts, keys, ids), roles.nan_policy, nested=roles.nested)
+        items = self._item_key(parts, None, lookalikes=True)
+        systems = np.zeros(len(self.data), dtype=np.int64)
+        rows = self._rows(parts, None, keys, items, systems, ids_or_settings)
+        found = gather(rows, self._names(parts, keys, items), roles.nan_policy, nested=roles.nested)
         by = 1.0 if rows.weights is None else rows.weights
         found = dataclasses.replace(found, spread=lambda values: values * by)
-        return Read(found=found, write=FrameWriter(values=keys.values, n_groups=keys.n_groups))
+        return Read(found=found, write=keys.writer())
 
     def has_items(self, roles: Roles) -> bool:
         """Whether items are named; samples of no item are refused."""
@@ -455,6 +355,14 @@ class FrameReader(Reader[pd.DataFrame]):
         return find(self.data, self.data if own else spec, role).name
 
 
+def _ids(values: Any, name: str) -> Codes | None:
+    """Codes of a column that holds ids rather than measurements; else None."""
+    if not pd.api.types.is_float_dtype(values.dtype):
+        with contextlib.suppress(ex.EvalCIError):  # lists or dicts, which are no ids
+            return encode_ids(values, name)
+    return None
+
+
 def _refuse_keys(clusterings: list[Column], keys: Keys) -> None:
     """A clustering that is also in by= is one cluster within each row of the answer."""
     names = {key.name for key in keys.columns}
@@ -471,7 +379,3 @@ def _refuse_keys(clusterings: list[Column], keys: Keys) -> None:
         f"cluster= and by= both name {both[0]!r}, so within each row of the answer all scores lie in a single cluster of "
         f"it.{others}"
     )
-
-
-def _short(spec: Any) -> str:
-    return repr(spec) if isinstance(spec, (str, int)) else type(spec).__name__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -12,23 +13,12 @@ import pandas as pd
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain, warn
-from evalci_accessor.stats.validate import IntArray
+from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _FLOAT_EXACT = 2**53
-_REPEATS = {
-    "sample",
-    "epoch",
-    "trial",
-    "run",
-    "seed",
-    "repeat",
-    "replicate",
-    "variant",
-    "attempt",
-    "try",
-    "draw",
-    "rep",
-}
+_REPEATS = re.compile(
+    "(sample|epoch|trial|run|seed|repeat|replicate|variant|attempt|try|draw|rep)(_id)?", re.IGNORECASE
+)
 _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 
@@ -48,6 +38,10 @@ class Codes:
     size: int
     label: Callable[[int], Any]
 
+    def recoded(self, codes: IntArray) -> Codes:
+        """The same ids, of other scores."""
+        return dataclasses.replace(self, codes=codes)
+
 
 def bare(values: Any) -> Any:
     """The array inside a Series or an Index: numpy's own where it is one, so that its dtype can be told."""
@@ -59,15 +53,15 @@ def bare(values: Any) -> Any:
 def encode(values: Any, name: str, *, lookalikes: bool = True) -> Codes:
     """Codes of a one-dimensional array, Index, Series or extension array; ``lookalikes`` warns of ids that look alike."""
     values = bare(values)
-    dtype = values.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
+    kind = values.dtype.kind if isinstance(values.dtype, np.dtype) else "not of numpy"
+    if isinstance(values.dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)
         labels = category.categories
         codes = np.asarray(category.codes, dtype=np.int64)
         if lookalikes:
             _warn_lookalikes(labels[np.unique(codes[codes >= 0])], name)
         return Codes(codes=codes, size=len(labels), label=labels.__getitem__)
-    if isinstance(dtype, np.dtype) and dtype.kind in "iu" and len(values):
+    if kind in "iu" and len(values):
         numbers = np.asarray(values)
         low, high = int(numbers.min()), int(numbers.max())
         if high - low < 2 * len(numbers) + 1024:  # dense integers are their own codes
@@ -75,9 +69,9 @@ def encode(values: Any, name: str, *, lookalikes: bool = True) -> Codes:
             wide = numbers if numbers.dtype.itemsize == 8 else numbers.astype(np.int64)
             codes = (wide - wide.dtype.type(low)).astype(np.int64)
             return Codes(codes=codes, size=high - low + 1, label=lambda code: low + int(code))
-    if isinstance(dtype, np.dtype) and dtype.kind == "f":
+    if kind == "f":
         _refuse_rounded(np.asarray(values), name)
-    if isinstance(dtype, np.dtype) and dtype.kind in "US":  # numpy's own strings: pandas hashes objects
+    if kind in "US":  # numpy's own strings: pandas hashes objects
         values = np.asarray(values).astype(object)
     try:
         codes, uniques = pd.factorize(values, use_na_sentinel=True)
@@ -93,7 +87,7 @@ def encode(values: Any, name: str, *, lookalikes: bool = True) -> Codes:
 
 def is_repeat(name: str) -> bool:
     """Whether a column's name says that it numbers repeats."""
-    return name.casefold().removesuffix("_id") in _REPEATS
+    return _REPEATS.fullmatch(name) is not None
 
 
 def by_label(coded: Codes) -> Codes:
@@ -116,10 +110,6 @@ def _refuse_rounded(values: np.ndarray, name: str) -> None:
         )
 
 
-def _canonical(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
 def _warn_lookalikes(labels: Any, name: str) -> None:
     """Warn of ids that differ only in Unicode form or in white space; they stay apart."""
     texts = [label for label in labels if isinstance(label, str)] if _may_be_text(labels) else []
@@ -133,13 +123,13 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
             "count as one. If they are missing, set them to missing first.",
             ex.ClusterIdWarning,
         )
-    joined = "\x00".join(texts)
-    if joined.isascii() and not _odd_space(joined):
+    joined = "\x00".join(["", *texts, ""])
+    if joined.isascii() and not any(mark in joined for mark in ("  ", " \x00", "\x00 ", "\t", "\n", "\r")):
         return
     seen: dict[str, str] = {}
     pairs = []
     for text in texts:
-        other = seen.setdefault(_canonical(text), text)
+        other = seen.setdefault(" ".join(unicodedata.normalize("NFC", text).split()), text)
         if other != text:
             pairs.append((other, text))
     if pairs:
@@ -168,33 +158,11 @@ def _may_be_text(labels: Any) -> bool:
     return not (isinstance(dtype, np.dtype) and dtype.kind in "iufbmM")
 
 
-def _odd_space(joined: str) -> bool:
-    return (
-        any(mark in joined for mark in ("  ", " \x00", "\x00 ", "\t", "\n", "\r"))
-        or joined.startswith(" ")
-        or joined.endswith(" ")
-    )
+def group_rows(keys: list[Any], names: list[str]) -> tuple[IntArray, IntArray]:
+    """Groups of rows by one or several keys, in order of first appearance, and the first row of each.
 
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Groups:
-    """Groups of rows in order of first appearance.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n,)
-    size : int
-    first : ndarray of int, shape (size,)
-        Position of the first row of each group.
+    A missing key is a group of its own.
     """
-
-    codes: IntArray
-    size: int
-    first: IntArray
-
-
-def group_rows(keys: list[Any], names: list[str]) -> Groups:
-    """Group rows by one or several keys; a missing key is a group of its own."""
     joint: IntArray | None = None
     for values, name in zip(keys, names, strict=True):
         coded = encode(values, name)
@@ -202,7 +170,7 @@ def group_rows(keys: list[Any], names: list[str]) -> Groups:
         joint = codes if joint is None else pd.factorize(joint)[0].astype(np.int64) * (coded.size + 1) + codes
     assert joint is not None
     codes, uniques = pd.factorize(joint)
-    return Groups(codes=codes.astype(np.int64), size=len(uniques), first=first_places(codes, len(uniques)))
+    return codes.astype(np.int64), first_places(codes, len(uniques))
 
 
 def first_places(codes: IntArray, size: int) -> IntArray:
@@ -219,13 +187,6 @@ def ranked(key: IntArray, size: int) -> tuple[IntArray, IntArray]:
         return (np.cumsum(held) - 1)[key], np.flatnonzero(held)
     codes, uniques = pd.factorize(key, sort=True)
     return codes.astype(np.int64), np.asarray(uniques, dtype=np.int64)
-
-
-def by_appearance(coded: Codes) -> tuple[IntArray, list[Any], IntArray]:
-    """Codes by order of first appearance, their labels, and where each appears first; no code may be missing."""
-    codes, present = pd.factorize(coded.codes)
-    labels = [plain(coded.label(int(code))) for code in present]
-    return codes.astype(np.int64), labels, first_places(codes, len(present))
 
 
 def item_key(coded: list[Codes], names: list[str], *, warns: bool) -> Codes:
@@ -274,15 +235,42 @@ def join_key(coded: list[Codes]) -> Codes:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Clustering:
-    """Ids of what the scores share, one a score."""
+    """Ids of what the scores share, one a score; of cells so many ``repeats`` in a row are of one item."""
 
     name: str
     coded: Codes
+    repeats: int = 1
+
+    def recoded(self, codes: IntArray) -> Clustering:
+        """The same ids, of other scores."""
+        return dataclasses.replace(self, coded=self.coded.recoded(codes))
 
     def take(self, at: Any) -> Clustering:
         """That of some of the scores."""
-        return dataclasses.replace(self, coded=dataclasses.replace(self.coded, codes=self.coded.codes[at]))
+        return self.recoded(self.coded.codes[at])
 
     def label(self, code: int) -> Any:
         """The id of a cluster code, as the caller wrote it."""
         return plain(self.coded.label(code))
+
+
+def refuse_missing_clusters(
+    lacking: BoolArray, name: str, entries: str, shown: Callable[[list[int]], str], each: str = "each"
+) -> None:
+    """Refuse rows or cells without a cluster id."""
+    at = np.flatnonzero(lacking).tolist()
+    if at:
+        count = "all" if len(at) == len(lacking) else len(at)
+        raise missing_clusters(
+            f"{count} of {len(lacking)} {entries} have no cluster id in {name!r}: {shown(at)}",
+            f"dropna(subset=[{name!r}])",
+            each,
+        )
+
+
+def missing_clusters(found: str, way: str, each: str = "each") -> ex.MissingClusterError:
+    """The error of scores without a cluster id, with the way to leave them out."""
+    return ex.MissingClusterError(
+        f"{found}. They are neither one cluster nor none. Leave them out knowingly with {way}, or give {each} an id of its "
+        "own if they share nothing."
+    )

@@ -13,19 +13,11 @@ import pandas as pd
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.options import NanPolicy, Unmatched
-from evalci_accessor.read.ids import Clustering, Codes, is_repeat, ranked
+from evalci_accessor.read.ids import Clustering, is_repeat, join_key
 from evalci_accessor.read.names import joint_name
-from evalci_accessor.read.rows import Names, Pairing, Rows, Samples
-from evalci_accessor.read.samples import coarsest, ordered, refuse_many
-from evalci_accessor.read.scores import (
-    checked_weights,
-    in_unit_interval,
-    one_weight,
-    refuse_unequal,
-    refuse_weightless,
-    screen,
-    sentinel_of,
-)
+from evalci_accessor.read.rows import Kept, Names, Pairing, Rows, Samples, keep_rows
+from evalci_accessor.read.samples import coarsest, ordered
+from evalci_accessor.read.scores import all_binary, in_unit_interval, range_of, sentinel_of
 from evalci_accessor.read.unmatched import Presence, settle, warn_uneven
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
 
@@ -126,8 +118,7 @@ class Matched:
         """Words for a pair in a group, by its place."""
         h, p = divmod(k, len(self.pairs))
         first, second = (self.systems[j] for j in self.pairs[p])
-        group = self.names.group_label(h)
-        return f"{first!r} against {second!r}" + (f" in {group}" if group else "")
+        return f"{first!r} against {second!r}{self.names.within(h)}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -171,77 +162,42 @@ def match(rows: Rows, pairing: Pairing, nan_policy: NanPolicy) -> Matched:
     """Tables of all groups from scores in any order."""
     check_option(pairing.unmatched, Unmatched, "unmatched")
     names, m = pairing.names, len(pairing.systems)
-    weights = None if rows.weights is None else _item_weights(rows, names)
-    # As if the rows were not there, whatever they hold.
-    absent = None if rows.weights is None else rows.weights == 0
-    keep, missing = screen(rows.scores, absent, names.score, nan_policy, rows.where)
-    kept = rows.take(keep)
     why = "Without it a score has no partner."
-    kept.refuse_missing_ids(names, ex.PairingError, {"item": why, "sample": why})
-    slot, present = ranked(kept.groups * rows.n_items + kept.items, names.n_groups * rows.n_items)
-    cell = slot * m + kept.systems
-    counts = np.bincount(cell, minlength=len(present) * m)
-    _refuse_repeats(kept, slot, cell, counts, pairing)
+    kept = keep_rows(rows, names, nan_policy, ex.PairingError, {"item": why, "sample": why})
+    cell = kept.slot * m + kept.rows.systems
+    counts = np.bincount(cell, minlength=len(kept.present) * m)
+    _refuse_repeats(kept, cell, counts, pairing)
     with np.errstate(invalid="ignore"):
-        means = np.bincount(cell, weights=kept.scores, minlength=len(counts)) / counts
+        means = np.bincount(cell, weights=kept.rows.scores, minlength=len(counts)) / counts
     lost, n_missing = None, np.zeros((names.n_groups, m), dtype=np.int64)
-    if missing is not None:
-        gone = rows.take(missing)
-        lost = _places(gone, present, m)
-        n_missing = np.bincount(gone.groups * m + gone.systems, minlength=n_missing.size).reshape(
-            n_missing.shape
-        )
+    if kept.missing is not None:
+        gone = rows.take(kept.missing)
+        lost = _places(gone, kept, m)
+        n_missing = np.bincount(gone.groups * m + gone.systems, minlength=n_missing.size)
     grid = Grid(
         means=means.reshape(-1, m),
         lost=lost,
-        items=present % max(rows.n_items, 1),
-        groups=present // max(rows.n_items, 1),
-        clusterings=[_one_cluster(kept, one, slot, len(present), pairing) for one in kept.clusterings],
-        weights=None if weights is None else weights(present),
+        items=kept.present % kept.keys.size,
+        groups=kept.present // kept.keys.size,
+        clusterings=[_one_cluster(kept, one) for one in kept.rows.clusterings],
+        weights=kept.weights,
         counts=counts.reshape(-1, m),
         repeats=int(counts.max(initial=1)),
-        n_missing=n_missing,
-        sentinel=find_sentinel(kept.scores),
-        samples=_samples(kept, cell, counts, means, m) if pairing.samples else None,
+        n_missing=n_missing.reshape(-1, m),
+        sentinel=sentinel_of(kept.rows.scores),
+        samples=_samples(kept.rows, cell, counts, means, m) if pairing.samples else None,
     )
     return assemble(grid, pairing)
-
-
-def _item_weights(rows: Rows, names: Names) -> Callable[[IntArray], FloatArray]:
-    """What gives the weights of items by key, after the checks: one weight an item, whichever system answers it."""
-    raw = np.asarray(rows.weights)
-    weights = checked_weights(raw, str(names.weights), rows.where)
-    totals = np.bincount(rows.groups, weights=weights, minlength=names.n_groups)
-    held = np.bincount(rows.groups, minlength=names.n_groups) > 0
-    if len(totals) > 1:
-        refuse_weightless(np.where(held, totals, np.nan), names.group_label)
-    at = np.flatnonzero(rows.items >= 0)  # without an id only what is absent passes the checks that follow
-    slot, present = ranked((rows.groups * rows.n_items + rows.items)[at], names.n_groups * rows.n_items)
-    found, bad = one_weight(weights[at], slot, len(present))
-
-    def words(k: int) -> str:
-        return names.words(int(present[k] % rows.n_items), int(present[k] // rows.n_items))
-
-    refuse_unequal(np.flatnonzero(bad), words, lambda k: raw[at][slot == k], names.key, str(names.weights))
-    return lambda keys: found[np.searchsorted(present, keys)]
 
 
 def _samples(kept: Rows, cell: IntArray, counts: IntArray, means: FloatArray, m: int) -> Samples:
     """How the scores behind each mean vary."""
     if kept.held is None:
-        squares = np.bincount(cell, (kept.scores - means[cell]) ** 2, len(counts)).astype(
-            np.float64, copy=False
-        )
-        binary = bool(((kept.scores == 0) | (kept.scores == 1)).all())
-        return Samples.of(counts.reshape(-1, m), squares.reshape(-1, m), binary=binary)
+        squares: Any = np.bincount(cell, (kept.scores - means[cell]) ** 2, len(counts))
+        return Samples.of(counts.reshape(-1, m), squares.reshape(-1, m), binary=all_binary(kept.scores))
     inside, variances = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), np.nan)
     inside[cell], variances[cell] = kept.held.counts[:, 0], kept.held.variances[:, 0]  # one row a cell
     return Samples(counts=inside.reshape(-1, m), variances=variances.reshape(-1, m), binary=kept.held.binary)
-
-
-def find_sentinel(scores: FloatArray) -> tuple[float, int] | None:
-    """A lone negative value, looked for only where there are any."""
-    return sentinel_of(scores) if scores.size and scores.min() < 0 else None
 
 
 def assemble(grid: Grid, pairing: Pairing) -> Matched:
@@ -256,25 +212,24 @@ def assemble(grid: Grid, pairing: Pairing) -> Matched:
     _refuse_extremes(found, names.score)
     clusterings, subsets = _crossed(grid.clusterings)
     ends = np.searchsorted(grid.groups, np.arange(names.n_groups + 1))
-    tables = []
-    for part in itertools.starmap(slice, itertools.pairwise(ends.tolist())):
-        tables.append(
-            Table(
-                scores=grid.means[part],
-                clusters={some: codes[part] for some, codes in subsets.items()},
-                items=grid.items[part],
-                weights=None if grid.weights is None else grid.weights[part],
-                samples=None if grid.samples is None else grid.samples.take(part),
-            )
+    tables = [
+        Table(
+            scores=grid.means[part],
+            clusters={some: codes[part] for some, codes in subsets.items()},
+            items=grid.items[part],
+            weights=None if grid.weights is None else grid.weights[part],
+            samples=None if grid.samples is None else grid.samples.take(part),
         )
+        for part in itertools.starmap(slice, itertools.pairwise(ends.tolist()))
+    ]
     return Matched(
         tables=tables,
         systems=pairing.systems,
         pairs=pairing.pairs,
         names=names,
         clusterings=clusterings,
-        score_range=(float(found.min()), float(found.max())) if found.size else (np.nan, np.nan),
-        binary=bool(((found == 0) | (found == 1)).all()),
+        score_range=range_of(found),
+        binary=all_binary(found),
         repeats=grid.repeats,
         sentinel=grid.sentinel,
     )
@@ -285,7 +240,6 @@ def _crossed(clusterings: list[Clustering]) -> tuple[list[Clustering], dict[Subs
     counts = ordered(clusterings)
     if len(counts) > 1:
         counts = [counts[k] for k in coarsest(counts, warns=True)]
-        refuse_many([one.name for one in counts])
     subsets: dict[Subset, IntArray] = {}
     for size in range(1, len(counts) + 1):
         for some in itertools.combinations(range(len(counts)), size):
@@ -325,52 +279,39 @@ def refuse_graded(matched: Matched) -> None:
     )
 
 
-def _places(gone: Rows, present: IntArray, m: int) -> BoolArray:
+def _places(gone: Rows, kept: Kept, m: int) -> BoolArray:
     """Where among the items that count a left-out score would have stood."""
+    present, key = kept.present, kept.keys.of(gone)
     lost = np.zeros((len(present), m), dtype=bool)
-    key = gone.groups * gone.n_items + gone.items
     at = np.searchsorted(present, key)
-    known = (gone.items >= 0) & (at < len(present))
+    known = (key >= 0) & (at < len(present))
     known[known] = present[at[known]] == key[known]
     lost[at[known], gone.systems[known]] = True
     return lost
 
 
-def _refuse_repeats(kept: Rows, slot: IntArray, cell: IntArray, counts: IntArray, pairing: Pairing) -> None:
+def _refuse_repeats(kept: Kept, cell: IntArray, counts: IntArray, pairing: Pairing) -> None:
     """Refuse two scores for one item and system, unless a sample tells them apart."""
     if counts.max(initial=0) < 2:
         return
-    names, key = pairing.names, cell
-    if kept.samples is not None:
-        key = cell * kept.samples.size + kept.samples.codes
-        if pd.Index(key).is_unique:
-            return
-    codes, uniques = pd.factorize(key)
-    repeated = np.flatnonzero(np.bincount(codes) > 1)
-
-    def words(k: int) -> str:
-        return _repeated(kept, np.flatnonzero(codes == k), pairing)
-
+    names, rows, key = pairing.names, kept.rows, cell
     of = f"{names.key!r} and {names.factor!r}"
+    if rows.samples is not None:
+        key = cell * rows.samples.size + rows.samples.codes
     if names.sample:
         of = f"{names.key!r}, {names.factor!r} and {names.sample!r}"
-    raise ex.PairingError(
-        f"{len(repeated)} of {len(uniques)} combinations of {of} have two scores or more: "
-        f"{examples(repeated.tolist(), between='; ', words=words)}. {_way_out(kept, slot, cell, key, pairing)}"
-    )
+
+    def words(row: int) -> str:
+        item, system = plain(names.item_label(int(rows.items[row]))), pairing.systems[rows.systems[row]]
+        sample = ""
+        if rows.samples is not None:
+            sample = f", sample {plain(rows.samples.label(int(rows.samples.codes[row])))!r}"
+        return f"{item!r} of {system!r}{sample}{names.within(int(rows.groups[row]))}"
+
+    kept.refuse_copies(key, of, words, lambda: _way_out(kept, cell, key, pairing), ex.PairingError)
 
 
-def _repeated(kept: Rows, rows: IntArray, pairing: Pairing) -> str:
-    row, names = int(rows[0]), pairing.names
-    group = names.group_label(int(kept.groups[row]))
-    item, system = plain(names.item_label(int(kept.items[row]))), pairing.systems[kept.systems[row]]
-    number = None if kept.samples is None else plain(kept.samples.label(int(kept.samples.codes[row])))
-    sample = "" if kept.samples is None else f", sample {number!r}"
-    scores = examples((f"{kept.scores[int(i)]:g}" for i in rows), 4)
-    return f"{item!r} of {system!r}{sample}{f' in {group}' if group else ''} ({scores})"
-
-
-def _way_out(kept: Rows, slot: IntArray, cell: IntArray, key: IntArray, pairing: Pairing) -> str:
+def _way_out(kept: Kept, cell: IntArray, key: IntArray, pairing: Pairing) -> str:
     """What to do about repeated scores: a longer key where a column makes one, an average, or no copies."""
     names, average = pairing.names, "pass sample={}, which averages them within the item."
     if not pairing.averages:
@@ -378,15 +319,13 @@ def _way_out(kept: Rows, slot: IntArray, cell: IntArray, key: IntArray, pairing:
             "mcnemar needs one score for each item: average with diff_ci or compare (sample={}), or reduce to one score, "
             "such as a majority vote, first."
         )
-    clusters = [one.name for one in kept.clusterings]
-    if clusters and _completes(slot, cell, key, _joint([one.coded for one in kept.clusterings])):
-        several = len(clusters) > 1
-        apart = (
-            f"cluster{'s' * several} {' and '.join(map(repr, clusters))} tell{'s' * (not several)} them apart"
-        )
-        return f"The {apart}. {_longer(clusters, names)}"
-    for name, ids in kept.others():
-        if name not in {*names.item, *names.samples} and _completes(slot, cell, key, ids.codes):
+    clusterings = kept.rows.clusterings
+    clusters = [one.name for one in clusterings]
+    if clusters and _completes(kept.slot, cell, key, join_key([one.coded for one in clusterings]).codes):
+        told = f"{' and '.join(map(repr, clusters))} {'tells' if len(clusters) == 1 else 'tell'} them apart"
+        return f"The cluster{'s' * (len(clusters) > 1)} {told}. {_longer(clusters, names)}"
+    for name, ids in kept.rows.others():
+        if name not in {*names.item, *names.samples} and _completes(kept.slot, cell, key, ids.codes):
             local = _longer([name], names)
             repeats = f"If {name!r} numbers repeats of an item: {average.format(repr(name))}"
             if names.entries == "rows":
@@ -405,13 +344,6 @@ def _longer(first: list[str], names: Names) -> str:
     return f"If the ids of {names.key!r} are local to {' and '.join(map(repr, first))}, pass item={item!r}."
 
 
-def _joint(coded: list[Codes]) -> IntArray:
-    """What several clusterings make together; -1 where an id is missing."""
-    codes = np.stack([one.codes for one in coded])
-    joint = np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1)
-    return np.where((codes < 0).any(axis=0), -1, joint)
-
-
 def _completes(slot: IntArray, cell: IntArray, key: IntArray, codes: IntArray) -> bool:
     """Whether a column makes the key unique, and the longer ids still pair up about as well."""
     if (codes < 0).any():
@@ -423,22 +355,18 @@ def _completes(slot: IntArray, cell: IntArray, key: IntArray, codes: IntArray) -
     return pd.Index(longer).is_unique and systems_after >= _ALIKE * systems_before
 
 
-def _one_cluster(kept: Rows, one: Clustering, slot: IntArray, n_slots: int, pairing: Pairing) -> Clustering:
+def _one_cluster(kept: Kept, one: Clustering) -> Clustering:
     """The cluster of each item, which must be one."""
-    codes, names = one.coded.codes, pairing.names
-    own = np.zeros(n_slots, dtype=np.int64)
-    own[slot[::-1]] = codes[::-1]  # the first row's
-    other = codes != own[slot]
-    if not other.any():
-        return dataclasses.replace(one, coded=dataclasses.replace(one.coded, codes=own))
-    _, first = np.unique(slot[other], return_index=True)
-    at = np.flatnonzero(other)[np.sort(first)]
+    own, at = kept.one_cluster(one)
+    if not len(at):
+        return own
+    names, rows = kept.names, kept.rows
 
     def words(i: int) -> str:
-        item = plain(names.item_label(int(kept.items[i])))
-        return f"{item!r} in {one.label(int(own[slot[i]]))!r} and {one.label(int(codes[i]))!r}"
+        labels = (one.label(int(code)) for code in (own.coded.codes[kept.slot[i]], one.coded.codes[i]))
+        return f"{plain(names.item_label(int(rows.items[i])))!r} in {' and '.join(map(repr, labels))}"
 
-    longer = f"item={list(dict.fromkeys([*(c.name for c in kept.clusterings), *names.item]))!r}"
+    longer = f"item={list(dict.fromkeys([*(c.name for c in rows.clusterings), *names.item]))!r}"
     raise ex.ClusterError(
         f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {one.name!r}: "
         f"{examples(at.tolist(), words=words)}. An item lies in one cluster, whichever system answers it. "

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalci_accessor.exceptions import ClusterError, MethodError, PairingError, examples, plain
-from evalci_accessor.options import BETWEEN
-from evalci_accessor.stats.validate import IntArray
+from evalci_accessor.options import BETWEEN, Roles
+from evalci_accessor.read.ids import Codes, first_places
+from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _NAMES = 16  # nobody names more clusterings than that
 
@@ -30,8 +32,17 @@ def did_you_mean(name: object, available: Iterable[object], role: str) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def check_clusterings(specs: Sequence[Any], score: Any, found: Sequence[str]) -> list[str]:
-    """A name for each clustering; none is the score, none is named twice, and there is one at least."""
+def find_clusterings(specs: list[Any], score: Any, find: Callable[[Any], Any], way_out: str) -> list[Any]:
+    """What each clustering names; none is the score, none is named twice, and there is one at least.
+
+    A long list holds ids, one a score, where names of clusterings are meant; ``way_out`` says how to pass these.
+    """
+    if len(specs) > _NAMES:
+        raise MethodError(
+            f"cluster= is a list of {len(specs)}; a list names clusterings, as cluster=['doc_id', 'prompt_id']. "
+            f"{way_out}"
+        )
+    found = [find(spec) for spec in specs]
     if not specs:
         raise ClusterError(
             "cluster= names no clustering; name what the items share, as cluster='doc_id'. Of a frame design_effect() "
@@ -41,24 +52,16 @@ def check_clusterings(specs: Sequence[Any], score: Any, found: Sequence[str]) ->
     twice = next((spec for kind, spec in named if named.count((kind, spec)) > 1), None)
     if twice is not None:
         raise MethodError(f"cluster= names {twice!r} twice; name each clustering once.")
-    if isinstance(score, str) and score in [spec for spec in specs if isinstance(spec, str)]:
+    if isinstance(score, str) and score in [spec for _, spec in named]:
         raise MethodError(
             f"cluster={score!r} is the score itself; name what the items share, such as a document's id."
         )
     # Arrays without a name, or with the same, are told apart by number.
+    names = [one.name for one in found]
     return [
-        name if found.count(name) == 1 else f"{name} {found[: k + 1].count(name)}"
-        for k, name in enumerate(found)
+        one if names.count(one.name) == 1 else one.called(f"{one.name} {names[: k + 1].count(one.name)}")
+        for k, one in enumerate(found)
     ]
-
-
-def refuse_ids(specs: Sequence[object], way_out: str) -> None:
-    """Refuse a long list: it holds ids, one a score, where names of clusterings are meant."""
-    if len(specs) > _NAMES:
-        raise MethodError(
-            f"cluster= is a list of {len(specs)}; a list names clusterings, as cluster=['doc_id', 'prompt_id']. "
-            f"{way_out}"
-        )
 
 
 _PARTS = {
@@ -77,17 +80,68 @@ _EXCLUSIVE = (
 )  # fmt: skip
 
 
-def refuse_two_parts(parts: dict[str, list[Any]]) -> None:
-    """Refuse a name that plays two parts which exclude each other. Arrays have no name; the caller knows them apart."""
+def named_parts(roles: Roles, listed: Callable[[Any], list[Any]]) -> dict[str, list[Any]]:
+    """What the caller named for each part, some as a list; no name plays two parts which exclude each other.
+
+    Arrays have no name; the caller knows them apart.
+    """
+    parts: dict[str, list[Any]] = {}
+    for role in ("factor", "item", "sample", "score", "by", "weights", "cluster"):
+        named = getattr(roles, role)
+        single = [] if named is None else [named]
+        parts[role] = single if role in ("factor", "score", "weights") else listed(named)
+    labels = {role: [name for name in named if isinstance(name, (str, int))] for role, named in parts.items()}
     for one, other in _EXCLUSIVE:
-        named = [name for name in parts.get(one, []) if isinstance(name, (str, int))]
-        both = [
-            name for name in named if name in [n for n in parts.get(other, []) if isinstance(n, (str, int))]
-        ]
+        both = [name for name in labels[one] if name in labels[other]]
         if both:
             raise MethodError(
                 f"{both[0]!r} is given both as {other} and as {one}. {_PARTS[one]} {_PARTS[other]}"
             )
+    return parts
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Systems:
+    """The systems that some pair names, in order of first appearance, and what is theirs.
+
+    Parameters
+    ----------
+    labels : list
+    pairs : ndarray of int, shape (P, 2)
+        Places among the labels.
+    codes : ndarray of int
+        The system of each entry that is of one of them.
+    at : ndarray of int, or None
+        Where these entries are; None for all.
+    first : ndarray of int
+        Where each system appears first.
+    """
+
+    labels: list[Any]
+    pairs: IntArray
+    codes: IntArray
+    at: IntArray | None
+    first: IntArray
+
+
+def choose_systems(coded: Codes, factor: str, roles: Roles) -> Systems:
+    """The systems to compare, by whose score each entry is; nobody's entries are left out."""
+    whole = np.flatnonzero(coded.codes >= 0)
+    codes, present = pd.factorize(coded.codes[whole])
+    labels = [plain(coded.label(int(code))) for code in present]
+    pairs = choose_pairs(labels, factor, roles.baseline, roles.pairs)
+    taking, places = np.unique(pairs, return_inverse=True)
+    first, at = whole[first_places(codes, len(present))[taking]], whole
+    if len(taking) < len(labels):
+        part = np.isin(codes, taking)
+        codes, at = np.searchsorted(taking, codes[part]), whole[part]
+    return Systems(
+        labels=[labels[k] for k in taking],
+        pairs=places.reshape(pairs.shape).astype(np.int64),
+        codes=codes.astype(np.int64, copy=False),
+        at=None if len(at) == len(coded.codes) else at,
+        first=first,
+    )
 
 
 def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any) -> IntArray:
@@ -156,12 +210,6 @@ def _position(systems: list[Any], factor: str, label: Any, role: str) -> int:
     )
 
 
-def taking_part(pairs: IntArray) -> tuple[IntArray, IntArray]:
-    """Systems that some pair names, ascending, and the pairs as positions among them."""
-    taking, places = np.unique(pairs, return_inverse=True)
-    return taking, places.reshape(pairs.shape).astype(np.int64)
-
-
 def several(specs: Any) -> list[Any]:
     """Several names as a list; one is a list of one, and None is none."""
     if specs is None:
@@ -174,9 +222,11 @@ def is_hashable(spec: Any) -> bool:
     return isinstance(spec, Hashable) and not isinstance(spec, (list, set, dict))
 
 
-def refuse_missing_factor(at: IntArray, n: int, name: str, where: Any) -> None:
+def refuse_missing_factor(lacking: BoolArray, name: str, where: Any) -> None:
     """A score of nobody's cannot be compared."""
-    raise PairingError(
-        f"{len(at)} of {n} entries of {name!r} are missing, at {examples(where(int(i)) for i in at[:6])}. It says whose "
-        "score it is; fill in the name, or leave these out first."
-    )
+    at = np.flatnonzero(lacking)
+    if len(at):
+        raise PairingError(
+            f"{len(at)} of {len(lacking)} entries of {name!r} are missing, at {examples(where(int(i)) for i in at[:6])}. It "
+            "says whose score it is; fill in the name, or leave these out first."
+        )

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalci_accessor.exceptions import EvalCIError, MissingClusterError, examples, plain
-from evalci_accessor.options import Unmatched
-from evalci_accessor.read.ids import Clustering, Codes
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.exceptions import EvalCIError, WeightError, examples, plain
+from evalci_accessor.options import NanPolicy, Unmatched
+from evalci_accessor.read.ids import Clustering, Codes, ranked, refuse_missing_clusters
+from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, scaled
+
+# Ratio above which weights differ by rounding only, as after a division by sums in another order.
+_EQUAL = 1 - 1e-9
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,10 +63,10 @@ class Names:
         """The name of the samples' number, or names, as one."""
         return ", ".join(self.samples) or None
 
-    def words(self, item: int, group: int) -> str:
-        """An item in a group."""
+    def within(self, group: int) -> str:
+        """Words for a group, to stand behind those for what lies in it."""
         where = self.group_label(group)
-        return f"{plain(self.item_label(item))!r}{f' in {where}' if where else ''}"
+        return f" in {where}" if where else ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -149,10 +154,6 @@ class Rows:
         if keep is None:
             return self
         at = np.flatnonzero(keep)
-
-        def part(codes: Codes) -> Codes:
-            return dataclasses.replace(codes, codes=codes.codes[at])
-
         return Rows(
             scores=self.scores[at],
             groups=self.groups[at],
@@ -160,10 +161,10 @@ class Rows:
             items=self.items[at],
             n_items=self.n_items,
             clusterings=[one.take(at) for one in self.clusterings],
-            samples=None if self.samples is None else part(self.samples),
+            samples=None if self.samples is None else self.samples.recoded(self.samples.codes[at]),
             weights=None if self.weights is None else self.weights[at],
             where=lambda i: self.where(int(at[i])),
-            others=lambda: ((name, part(ids)) for name, ids in self.others()),
+            others=lambda: ((name, ids.recoded(ids.codes[at])) for name, ids in self.others()),
             held=None if self.held is None else self.held.take(at),
         )
 
@@ -178,18 +179,186 @@ class Rows:
                     f"{examples(at, words=self.where)}. {why[what]} Fill it in, or leave these {names.entries} out "
                     "knowingly, as with dropna(subset=[...])."
                 )
-        refuse_missing_clusters(self.clusterings, names.entries, self.where)
-
-
-def refuse_missing_clusters(
-    clusterings: Sequence[Clustering], entries: str, where: Callable[[int], str]
-) -> None:
-    """Refuse rows or cells without a cluster id."""
-    for one in clusterings:
-        at, n = np.flatnonzero(one.coded.codes < 0).tolist(), len(one.coded.codes)
-        if at:
-            raise MissingClusterError(
-                f"{'all' if len(at) == n else len(at)} of {n} {entries} have no cluster id in {one.name!r}: "
-                f"{examples(at, words=where)}. They are neither one cluster nor none. Leave them out knowingly with "
-                f"dropna(subset=[{one.name!r}]), or give each item an id of its own if they share nothing."
+        for one in self.clusterings:
+            refuse_missing_clusters(
+                one.coded.codes < 0,
+                one.name,
+                names.entries,
+                lambda at: examples(at, words=self.where),
+                "each item",
             )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Keys:
+    """The key of each row's item: its group, its id, and its cluster where ids count within it."""
+
+    names: Names
+    n_ids: int
+    outer: Codes | None
+
+    @property
+    def size(self) -> int:
+        """Keys of a group."""
+        return self.n_ids if self.outer is None else self.n_ids * max(self.outer.size, 1)
+
+    def of(self, rows: Rows) -> IntArray:
+        """The key of each row; -1 where an id is missing."""
+        key, lacking = rows.groups * self.size + rows.items, rows.items < 0
+        if self.outer is not None:
+            key, lacking = key + self.outer.codes * self.n_ids, lacking | (self.outer.codes < 0)
+        return np.where(lacking, -1, key)
+
+    def label(self, key: int) -> Any:
+        """The id of a key."""
+        own, code = plain(self.names.item_label(key % self.n_ids)), key % self.size // self.n_ids
+        return own if self.outer is None else (plain(self.outer.label(code)), own)
+
+    def words(self, key: int) -> str:
+        """The id and the group of a key."""
+        return f"{self.label(key)!r}{self.names.within(key // self.size)}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Kept:
+    """The rows that count, and the item of each.
+
+    Parameters
+    ----------
+    rows : Rows
+    keep, missing : ndarray of bool or None
+        Which of the caller's rows these are, None for all, and which have no score, None for none.
+    slot : ndarray of int
+        The item of each row.
+    present : ndarray of int
+        The key of each item.
+    weights : ndarray of float or None
+        The weight of each item.
+    keys : Keys
+    names : Names
+    """
+
+    rows: Rows
+    keep: BoolArray | None
+    missing: BoolArray | None
+    slot: IntArray
+    present: IntArray
+    weights: FloatArray | None
+    keys: Keys
+    names: Names
+
+    def words(self, i: int) -> str:
+        """The id and the group of an item."""
+        return self.keys.words(int(self.present[i]))
+
+    def one_cluster(self, one: Clustering) -> tuple[Clustering, IntArray]:
+        """The cluster of each item, and of the items in several the first row that is not in this one."""
+        codes, slot = one.coded.codes, self.slot
+        own = np.zeros(len(self.present), dtype=np.int64)
+        own[slot[::-1]] = codes[::-1]  # the first row's
+        other = np.flatnonzero(codes != own[slot])
+        _, first = np.unique(slot[other], return_index=True)
+        return one.recoded(own), other[np.sort(first)]
+
+    def refuse_copies(
+        self,
+        key: IntArray,
+        of: str,
+        words: Callable[[int], str],
+        way: Callable[[], str],
+        error: type[EvalCIError],
+    ) -> None:
+        """Refuse two rows of one key, which is made ``of`` some names; ``words`` are those for a row."""
+        if pd.Index(key).is_unique:
+            return
+        codes, uniques = pd.factorize(key)
+        repeated = np.flatnonzero(np.bincount(codes) > 1)
+
+        def copies(code: int) -> str:
+            at = np.flatnonzero(codes == code)
+            return f"{words(int(at[0]))} ({examples((f'{self.rows.scores[i]:g}' for i in at), 4)})"
+
+        raise error(
+            f"{len(repeated)} of {len(uniques)} combinations of {of} have two scores or more: "
+            f"{examples(repeated.tolist(), between='; ', words=copies)}. {way()}"
+        )
+
+
+def keep_rows(
+    rows: Rows,
+    names: Names,
+    nan_policy: NanPolicy,
+    error: type[EvalCIError],
+    why: dict[str, str],
+    *,
+    outer: Codes | None = None,
+) -> Kept:
+    """Check the scores, weights and ids of rows, and leave out what does not count.
+
+    ``outer`` are clusters within which the ids of items count; for ``error`` and ``why`` see `refuse_missing_ids`.
+    """
+    keys = Keys(names=names, n_ids=max(rows.n_items, 1), outer=outer)
+    key, n_keys = keys.of(rows), names.n_groups * keys.size
+    absent: BoolArray | None = None
+    if rows.weights is not None:
+        checked = _weights(rows, keys, key, n_keys)
+        rows = dataclasses.replace(rows, weights=checked)
+        absent = checked == 0  # as if the row were not there, whatever its score
+    keep, missing = screen(rows.scores, absent, names.score, nan_policy, rows.where)
+    kept = rows.take(keep)
+    kept.refuse_missing_ids(names, error, why)
+    slot, present = ranked(key if keep is None else key[keep], n_keys)
+    weights = None
+    if kept.weights is not None:
+        weights = np.empty(len(present))
+        weights[slot] = kept.weights
+    return Kept(
+        rows=kept,
+        keep=keep,
+        missing=missing,
+        slot=slot,
+        present=present,
+        weights=weights,
+        keys=keys,
+        names=names,
+    )
+
+
+def _weights(rows: Rows, keys: Keys, key: IntArray, n_keys: int) -> FloatArray:
+    """The weight of each row, after the checks: that of its item."""
+    raw, names = np.array(rows.weights), keys.names
+    weights = checked_weights(raw, str(names.weights), rows.where)
+    if names.n_groups > 1:
+        totals = np.bincount(rows.groups, weights=weights, minlength=names.n_groups)
+        held = np.bincount(rows.groups, minlength=names.n_groups) > 0
+        refuse_weightless(np.where(held, totals, np.nan), names.group_label)
+    known = key >= 0
+    slot, present = ranked(key[known], n_keys)
+    own = item_weights(raw[known], slot, len(present), lambda k: keys.words(int(present[k])), names)
+    raw[known] = own[slot]
+    return scaled(raw) if raw.size else raw
+
+
+def item_weights(
+    weights: FloatArray, slot: IntArray, n_slots: int, label: Callable[[int], str], names: Names
+) -> FloatArray:
+    """The weight of each item, of whose entries none differs by more than rounding; ``slot`` is the item of each."""
+    least, most = np.full(n_slots, np.inf), np.zeros(n_slots)
+    np.minimum.at(least, slot, weights)
+    np.maximum.at(most, slot, weights)
+    bad = np.flatnonzero(least < most * _EQUAL).tolist()
+    if not bad:
+        return most
+
+    def words(k: int) -> str:
+        values = np.unique(weights[slot == k])
+        return f"{label(k)} ({values[0]:g} and {values[-1]:g})"
+
+    way = "The samples of an item count alike."
+    if names.factor:
+        way = "To weigh samples or systems, average them into one score an item first."
+    raise WeightError(
+        f"{len(bad)} item(s) of {names.key!r} have more than one weight in {names.weights!r}: "
+        f"{examples(bad, words=words)}. A weight belongs to an item, whichever system answers it and however often: give "
+        f"all its scores the same one (scale does not matter, so there is no need to normalise by system). {way}"
+    )

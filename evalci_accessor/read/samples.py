@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from evalci_accessor.exceptions import MethodError, NestedClustersWarning, warn
 from evalci_accessor.read.ids import Clustering, Codes, by_label
 from evalci_accessor.read.names import joint_name
-from evalci_accessor.read.scores import in_unit_interval, sentinel_of
+from evalci_accessor.read.scores import all_binary, in_unit_interval, range_of, sentinel_of
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.intersections import MOST
 from evalci_accessor.stats.totals import ClusterTotals
@@ -80,7 +79,7 @@ class Crossing:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scores(abc.ABC):
+class Scores:
     """Checked scores and weights of a container, ready to be added up by any clustering.
 
     Parameters
@@ -96,24 +95,29 @@ class Scores(abc.ABC):
         Least and greatest score.
     binary : bool
         Whether all scores are 0 or 1.
+    sentinel : tuple or None
+        A negative value that looks like a mark rather than a score, and how often it occurs.
+    groups : ndarray of int or None
+        The group of each score; None where there is one.
     n_groups : int
     group_label : callable
         Words for a group, as "model='A'"; empty for the only one.
+    shape : tuple of int or None
+        Shape of the groups; None for a single axis, or none where there is one group.
     """
 
+    entry: ClassVar[str] = "score"
     values: np.ndarray
     keep: BoolArray | None
     missing: BoolArray | None
     weights: FloatArray | None
     score_range: tuple[float, float]
     binary: bool
+    sentinel: tuple[float, int] | None
+    groups: IntArray | None
     n_groups: int
     group_label: Callable[[int], str]
-
-    @property
-    @abc.abstractmethod
-    def groups(self) -> IntArray | None:
-        """The group of each score; None where there is one."""
+    shape: tuple[int, ...] | None = None
 
     @property
     def hint(self) -> str:
@@ -126,6 +130,11 @@ class Scores(abc.ABC):
         if codes.shape != self.values.shape:
             spread = np.broadcast_to(codes, self.values.shape)
         return np.ascontiguousarray(spread).ravel() if self.keep is None else spread[self.keep]
+
+    def each(self) -> Clustering:
+        """Each score in a cluster of its own."""
+        own = np.arange(self.values.shape[-1]).reshape((1,) * (self.values.ndim - 1) + (-1,))
+        return Clustering(name=self.entry, coded=Codes(codes=own, size=own.size, label=int))
 
     @property
     def _floats(self) -> FloatArray:
@@ -144,7 +153,8 @@ class Scores(abc.ABC):
     def totals(self, clustering: Clustering) -> ClusterTotals:
         """Totals by a clustering."""
         codes, size = self.counted(clustering.coded.codes), clustering.coded.size
-        return ClusterTotals.from_rows(self._floats, codes, n_clusters=size, **self._parts())
+        totals = ClusterTotals.from_rows(self._floats, codes, n_clusters=size, **self._parts())
+        return totals if self.shape is None else dataclasses.replace(totals, shape=self.shape)
 
     def summed(self, clustering: Clustering | None, rows: Callable[[int], Rows] | None = None) -> Sample:
         """Totals by one clustering; without one each group is a cluster."""
@@ -166,14 +176,15 @@ class Scores(abc.ABC):
             n_lost=n_lost,
             hint=self.hint,
             score_range=self.score_range,
-            sentinel=None if in_unit_interval(self.score_range) else sentinel_of(self._floats),
+            sentinel=self.sentinel,
             rows=rows,
         )
 
     def crossed(self, clusterings: list[Clustering], margins: list[ClusterTotals]) -> Crossed:
         """Totals of the intersections of several clusterings."""
         codes = [self.counted(one.coded.codes) for one in clusterings]
-        return Crossed.from_rows(self._floats, codes, margins=margins, **self._parts())
+        crossed = Crossed.from_rows(self._floats, codes, margins=margins, **self._parts())
+        return crossed if self.shape is None else crossed.shaped(self.shape)
 
     def rows(self, clusterings: list[Clustering], h: int) -> Rows:
         """Scores, clusters and weights of a group, one by one."""
@@ -185,18 +196,18 @@ class Scores(abc.ABC):
         """Totals by one clustering, or by several that cross, without those that lie within another."""
         counts = ordered(clusterings)
         if len(counts) > 1:
-            kept = [
-                Clustering(
-                    name=one.name, coded=dataclasses.replace(one.coded, codes=self.counted(one.coded.codes))
-                )
-                for one in counts
-            ]
+            kept = [one.recoded(self.counted(one.coded.codes)) for one in counts]
             counts = [counts[k] for k in coarsest(kept, warns=warns)]
         samples = [self.summed(one, lambda h: self.rows(counts, h)) for one in counts]
         if len(samples) == 1:
             return samples[0]
-        refuse_many([one.name for one in counts])
-        return cross(samples, self.crossed(counts, [one.totals for one in samples]))
+        crossed = self.crossed(counts, [one.totals for one in samples])
+        return dataclasses.replace(
+            samples[0],
+            cluster=joint_name([one.name for one in counts]),
+            n_lost=sum(sample.n_lost for sample in samples),
+            crossing=Crossing(totals=crossed, samples=tuple(samples)),
+        )
 
     def together(self, clusterings: list[Clustering]) -> list[Sample]:
         """The one sample of all the clusterings, if several of them cross, and no more than can be."""
@@ -207,14 +218,9 @@ class Scores(abc.ABC):
         return [] if sample.crossing is None else [sample]
 
 
-def cross(samples: Sequence[Sample], totals: Crossed) -> Sample:
-    """One sample of several clusterings."""
-    return dataclasses.replace(
-        samples[0],
-        cluster=joint_name([str(sample.cluster) for sample in samples]),
-        n_lost=sum(sample.n_lost for sample in samples),
-        crossing=Crossing(totals=totals, samples=tuple(samples)),
-    )
+def told_of(scores: np.ndarray) -> dict[str, Any]:
+    """What is known of scores that count, as parameters of `Scores`."""
+    return {"score_range": range_of(scores), "binary": all_binary(scores), "sentinel": sentinel_of(scores)}
 
 
 def ordered(clusterings: Sequence[Clustering]) -> list[Clustering]:
@@ -224,32 +230,28 @@ def ordered(clusterings: Sequence[Clustering]) -> list[Clustering]:
     return [dataclasses.replace(one, coded=by_label(one.coded)) for one in clusterings]
 
 
-def refuse_many(names: Sequence[str]) -> None:
-    """Refuse more clusterings than can be crossed."""
-    if len(names) > MOST:
-        raise MethodError(
-            f"cluster= names {len(names)} clusterings of which none lies within another; at most {MOST} can be crossed, "
-            "since each doubles the number of terms. Leave out those that matter least: design_effect(cluster=[...]) "
-            "tells which."
-        )
-
-
 def coarsest(clusterings: Sequence[Clustering], *, warns: bool) -> list[int]:
     """Which clusterings count: not those whose clusters each lie in one cluster of another."""
     sizes = [len(np.unique(one.coded.codes)) for one in clusterings]
     counted = list(range(len(clusterings)))
-    if max(sizes, default=0) < 2:  # no scores, or a single cluster of each, of which others speak
-        return counted
     # The finest first, so that of a chain only the coarsest stays; of two that are the same the first does.
-    for a in sorted(counted, key=lambda k: (-sizes[k], -k)):
+    order = sorted(counted, key=lambda k: (-sizes[k], -k))
+    if max(sizes, default=0) < 2:  # no scores, or a single cluster of each, of which others speak
+        order = []
+    for a in order:
         for b in counted:
             if b != a and _within(clusterings[a], clusterings[b], sizes[a]):
                 if warns:
-                    _warn_nested(
-                        clusterings[a].name, clusterings[b].name, sizes[a], same=sizes[a] == sizes[b]
-                    )
+                    same = sizes[a] == sizes[b]
+                    _warn_nested(clusterings[a].name, clusterings[b].name, sizes[a], same=same)
                 counted = [k for k in counted if k != a]
                 break
+    if len(counted) > MOST:
+        raise MethodError(
+            f"cluster= names {len(counted)} clusterings of which none lies within another; at most {MOST} can be crossed, "
+            "since each doubles the number of terms. Leave out those that matter least: design_effect(cluster=[...]) "
+            "tells which."
+        )
     return counted
 
 

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalci_accessor.exceptions import MissingScoreError, ScoreError, ScoreTypeError, WeightError, examples
+from evalci_accessor import exceptions as ex
+from evalci_accessor.exceptions import examples
 from evalci_accessor.options import NanPolicy
 from evalci_accessor.read.ids import bare
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option, scaled
+from evalci_accessor.stats.validate import BoolArray, FloatArray, check_option, scaled
 
-_NOT_NUMBERS: dict[str, type[ScoreTypeError | WeightError]] = {
-    "scores": ScoreTypeError,
-    "weights": WeightError,
-}
+_NOT_NUMBERS: dict[str, type[ex.EvalCIError]] = {"scores": ex.ScoreTypeError, "weights": ex.WeightError}
 _KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}
 _WORTHS: tuple[dict[str, float], ...] = (
     {"true": 1, "false": 0},
@@ -30,31 +28,33 @@ _WORTHS: tuple[dict[str, float], ...] = (
 )
 
 
+def is_number(dtype: Any) -> bool:
+    """Whether a column of that dtype holds numbers or booleans."""
+    return pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
+
+
 def to_float(values: Any, name: str, what: str = "scores") -> FloatArray:
     """Scores (or weights) as float64, nan where missing. The caller's array is not changed."""
     values = bare(values)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         category = pd.Categorical(values)
-        if not pd.api.types.is_numeric_dtype(category.categories.dtype):
-            return _objects_to_float(np.asarray(values, dtype=object), name, what)
-        levels = np.append(to_float(category.categories, name, what), np.nan)
-        return np.take(levels, category.codes)
-    if isinstance(dtype, np.dtype):
+        if pd.api.types.is_numeric_dtype(category.categories.dtype):
+            levels = np.append(to_float(category.categories, name, what), np.nan)
+            return np.take(levels, category.codes)
+        objects = True
+    elif isinstance(dtype, np.dtype):
         if dtype.kind in "biuf":
             return np.asarray(values, dtype=np.float64)
-        if dtype.kind in "US":
-            values = np.asarray(values).astype(object)
-        elif dtype.kind != "O":
-            raise _NOT_NUMBERS[what](f"{name!r} has dtype {dtype}; {what} must be {_KINDS[what]}.")
-    elif not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)):
-        if not (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
-            if pd.isna(values).all():  # a typed column of nothing but nulls
-                return np.full(len(values), np.nan)
-            raise _NOT_NUMBERS[what](f"{name!r} has dtype {dtype}; {what} must be {_KINDS[what]}.")
-        values = np.asarray(values, dtype=object)
-    else:
+        objects = dtype.kind in "USO"
+    elif is_number(dtype):
         return np.asarray(pd.Series(values).to_numpy(dtype=np.float64, na_value=np.nan))
+    else:
+        objects = pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype)
+        if pd.isna(values).all():  # a typed column of nothing but nulls
+            return np.full(len(values), np.nan)
+    if not objects:
+        raise _NOT_NUMBERS[what](f"{name!r} has dtype {dtype}; {what} must be {_KINDS[what]}.")
     return _objects_to_float(np.asarray(values, dtype=object), name, what)
 
 
@@ -113,18 +113,18 @@ def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: An
     infinite = np.isinf(scores)
     if infinite.any():
         at = np.flatnonzero(infinite)
-        raise ScoreError(
+        raise ex.ScoreError(
             f"{name!r} holds {len(at)} infinite score(s) among {scores.size}, at {examples(map(where, at[:6]))}. Scores must "
             "be finite; find out what wrote them, then correct or remove these rows."
         )
     missing = np.isnan(scores)
     if not missing.any():
-        raise ScoreError(
+        raise ex.ScoreError(
             f"{name!r} holds scores so large ({np.abs(scores).max():g}) that their sum overflows; rescale them."
         )
     if nan_policy == "raise":
         at = np.flatnonzero(missing)
-        raise MissingScoreError(
+        raise ex.MissingScoreError(
             f"{len(at)} of {scores.size} scores in {name!r} are missing, at {examples(map(where, at))}. A run that failed is "
             "not a run that never was, and dropping it raises the score unseen. Leave out what was never run with "
             "nan_policy='omit'; give what failed the score of a failure, as with fillna(0) for 0/1 scores."
@@ -147,6 +147,16 @@ def screen(
     return keep, missing
 
 
+def range_of(scores: np.ndarray) -> tuple[float, float]:
+    """Least and greatest score; nan without scores."""
+    return (float(scores.min()), float(scores.max())) if scores.size else (np.nan, np.nan)
+
+
+def all_binary(scores: np.ndarray) -> bool:
+    """Whether every score is 0 or 1."""
+    return scores.dtype.kind == "b" or bool(((scores == 0) | (scores == 1)).all())
+
+
 def in_unit_interval(score_range: tuple[float, float]) -> bool:
     """Whether the range lies in [0, 1]; so does that of no scores, which is nan."""
     return not (score_range[0] < 0 or score_range[1] > 1)
@@ -154,80 +164,31 @@ def in_unit_interval(score_range: tuple[float, float]) -> bool:
 
 def sentinel_of(scores: FloatArray) -> tuple[float, int] | None:
     """A lone negative value that fewer than half of the scores have, all others being 0 or more, and its count."""
+    if not scores.size or scores.min() >= 0:
+        return None
     negative = scores[scores < 0]
-    if not negative.size or 2 * negative.size >= scores.size or (negative != negative[0]).any():
+    if 2 * negative.size >= scores.size or (negative != negative[0]).any():
         return None
     if negative.size == 1 and negative[0] != np.round(negative[0]):
         return None  # one odd fraction is a score
     return float(negative[0]), int(negative.size)
 
 
-def weights_to_float(values: Any, name: str) -> FloatArray:
-    """Weights as float64, nan where missing."""
-    return to_float(values, name, "weights")
-
-
 def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:
     """Weights brought to a largest one between 1 and 2; refused if missing, infinite, negative, or all zero."""
-    for bad, what in (
-        (np.isnan(weights), "missing"),
-        (np.isinf(weights), "infinite"),
-        (weights < 0, "negative"),
-    ):
-        if bad.any():
-            at = np.flatnonzero(bad)
-            raise WeightError(
+    bad = {"missing": np.isnan(weights), "infinite": np.isinf(weights), "negative": weights < 0}
+    for what, found in bad.items():
+        at = np.flatnonzero(found)
+        if len(at):
+            raise ex.WeightError(
                 f"{len(at)} of {weights.size} weights in {name!r} are {what}, at {examples(map(where, at))}. Weights must be "
                 "finite and >= 0; a weight of 0 leaves the row out."
             )
-    if weights.size and not weights.any():
-        raise WeightError(f"All {weights.size} weights in {name!r} are 0; at least one must be positive.")
     if not weights.size:
         return weights
+    if not weights.any():
+        raise ex.WeightError(f"All {weights.size} weights in {name!r} are 0; at least one must be positive.")
     return scaled(weights)
-
-
-# Ratio above which weights differ by rounding only, as after a division by sums in another order.
-_EQUAL = 1 - 1e-9
-
-
-def one_weight(weights: FloatArray, slot: IntArray, n_slots: int) -> tuple[FloatArray, BoolArray]:
-    """The weight of each item, and where its entries differ; ``slot`` is the item of each entry."""
-    least, most = np.full(n_slots, np.inf), np.zeros(n_slots)
-    np.minimum.at(least, slot, weights)
-    np.maximum.at(most, slot, weights)
-    return most, unequal(least, most)
-
-
-def unequal(least: FloatArray, most: FloatArray) -> BoolArray:
-    """Where the weights of an item differ by more than rounding."""
-    return np.asarray(least < most * _EQUAL)
-
-
-_WAY = "To weigh samples or systems, average them into one score an item first."
-
-
-def refuse_unequal(
-    bad: IntArray,
-    label: Callable[[int], str],
-    found: Callable[[int], FloatArray],
-    key: str,
-    name: str,
-    way: str = _WAY,
-) -> None:
-    """Items with several weights; ``label`` and ``found`` give words for one of ``bad``, and its weights."""
-    if not len(bad):
-        return
-
-    def words(k: int) -> str:
-        values = np.unique(found(k))
-        return f"{label(k)} ({values[0]:g} and {values[-1]:g})"
-
-    raise WeightError(
-        f"{len(bad)} item(s) of {key!r} have more than one weight in {name!r}: "
-        f"{examples(bad.tolist(), words=words)}. A weight belongs to an item, whichever system answers it and however often: give "
-        f"all its scores the same one (scale does not matter, so there is no need to normalise by system). {way}"
-    )
 
 
 def refuse_weightless(totals: FloatArray, label: Callable[[int], str]) -> None:
@@ -235,4 +196,4 @@ def refuse_weightless(totals: FloatArray, label: Callable[[int], str]) -> None:
     bad = np.flatnonzero(totals == 0).tolist()
     if bad:
         shown = examples(bad, between="; ", words=label)
-        raise WeightError(f"All weights of {len(bad)} group(s) are 0: {shown}. Leave them out first.")
+        raise ex.WeightError(f"All weights of {len(bad)} group(s) are 0: {shown}. Leave them out first.")

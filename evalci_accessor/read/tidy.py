@@ -33,7 +33,7 @@ class FrameWriter(Writer[pd.DataFrame]):
     @property
     def keys(self) -> dict[Any, IntArray]:
         """Codes of each key, by group."""
-        return {label: group_rows([values], [str(label)]).codes for label, values in self.values.items()}
+        return {label: group_rows([values], [str(label)])[0] for label, values in self.values.items()}
 
     def refuse(self, *names: str) -> None:
         """Refuse keys, and the names of the two systems, that are called like a column of the answer."""

@@ -15,6 +15,7 @@ from evalci_accessor.options import (
     ClusterMethod,
     ClusterShape,
     DegreesOfFreedom,
+    RateOptions,
     SimulatedMethod,
 )
 from evalci_accessor.stats import progress as bars
@@ -250,18 +251,18 @@ class _Design:
         # Samples that shared their resamples would err together, and the interval of the coverage would be too narrow.
         children = resampling.spawn(held)
         sided: Any = {"alternative": self.alternative, "confidence_level": self.level}
-        clustered = sided | {"df": self.df, "n_resamples": self.n_resamples}
+        options = RateOptions(df=self.df, n_resamples=self.n_resamples, **sided)
         for limits, name in zip(out, self.names, strict=True):
             if name.startswith("bootstrap") and name != "bootstrap_exact":
                 for h, child in enumerate(children):
-                    answer = rate_ci(t.one(h), method=name, rng=child, **clustered)
+                    answer = rate_ci(t.one(h), dataclasses.replace(options, method=name, rng=child))
                     limits[:, h] = answer.ci_low, answer.ci_high
                 continue
             if name.startswith(_NAIVE):
                 textbook: Any = name.removeprefix(_NAIVE)
                 answer = proportion_ci(s.sum(axis=1), self.sizes.sum(), method=textbook, **sided)
             else:
-                answer = rate_ci(t, given=Given(mo=mo), method=name, **clustered)
+                answer = rate_ci(t, dataclasses.replace(options, method=name), Given(mo=mo))
             limits[:] = answer.ci_low, answer.ci_high
         return out
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import frame_of, paired_frames, quiet, score_frames
 
+from evalci_accessor.crosscheck.estimators import Fit
 from evalci_accessor.crosscheck.fitted import Theirs
 from evalci_accessor.exceptions import MethodError, MissingClusterError
 from evalci_accessor.methods import crosscheck as _crosscheck
@@ -491,7 +492,9 @@ def test_an_error_of_the_default_far_from_that_of_cr1_is_told():
 def test_rounding_is_no_difference():
     answer = quiet(UNEVEN.evalci.crosscheck, "cluster").set_index("estimator")["relative_difference"]
     assert answer["ols_cluster_t"] == answer["ols_cr2"] == 0
-    assert 0 < _crosscheck.differ(0.5, 0.1 * (1 + 3e-12), {"estimate": 0.5, "std_error": 0.1})[1] < 1e-11
+    theirs = Fit(estimate=0.5, std_error=0.1 * (1 + 3e-12))
+    found = _crosscheck.compare(theirs, {"estimate": 0.5, "std_error": 0.1, "df": np.nan}, 1e-6)
+    assert 0 < found["relative_difference"] < 1e-11
 
 
 # Mixed models

@@ -1,5 +1,6 @@
 """A fitted model whose numbers were changed: what a reason does not explain is an alarm."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -187,9 +188,12 @@ def test_results_without_a_covariance():
 
 @pytest.mark.parametrize("error", [1.0, 1.01, 3.0])
 def test_the_factor_of_a_made_model_excuses_itself_alone(error, monkeypatch):
-    whole = crosscheck.normal
-    monkeypatch.setattr(
-        crosscheck, "normal", lambda estimate, found, level: whole(estimate, found * error, level)
-    )
+    whole = crosscheck._from_logit
+
+    def changed(results, level):
+        fit = whole(results, level)
+        return dataclasses.replace(fit, std_error=fit.std_error * error)
+
+    monkeypatch.setattr(crosscheck, "_from_logit", changed)
     answer = quiet(TWO.evalci.crosscheck, "doc", **OF).set_index("estimator")["status"]
     assert answer["glm_binomial_cluster"] == ("differs as expected" if error == 1 else "differs")

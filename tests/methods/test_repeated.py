@@ -317,7 +317,7 @@ def test_cube_has_the_frames_answer(code, measure, k, cluster):
 
 
 @quiet
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.integers(0, 2**31))
 def test_cube_with_holes(seed):
     rows = pd.concat([made(12, seed + s, n_clusters=4).assign(model=m) for s, m in enumerate("ab")])

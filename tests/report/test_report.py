@@ -499,7 +499,7 @@ def any_results(draw):
 
 
 @given(any_results())
-@settings(max_examples=10)
+@settings(max_examples=6)
 def test_all_of_a_report_prints_the_numbers_of_the_methods(drawn):
     """HTML, Markdown, the sentence and the table of a result, to the last printed digit, whatever the data."""
     requires("jinja2")
@@ -763,7 +763,7 @@ NAMES = st.text(min_size=1, max_size=80).filter(str.strip)
 
 
 @given(st.lists(NAMES, min_size=2, max_size=3, unique_by=lambda name: " ".join(name.split())))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_any_name_stays_text(names):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_render, "available", lambda: False)

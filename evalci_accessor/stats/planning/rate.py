@@ -15,7 +15,7 @@ import dataclasses
 import numpy as np
 
 from evalci_accessor.exceptions import MethodError
-from evalci_accessor.options import ClusterMethod
+from evalci_accessor.options import ClusterMethod, RateOptions
 from evalci_accessor.stats.planning import shared
 from evalci_accessor.stats.planning.shared import Parts, Point, Sums
 from evalci_accessor.stats.rates.bootstrap import seed_sequence
@@ -156,7 +156,7 @@ class Rates:
     def answer(self, sizes: np.ndarray, s: np.ndarray, ss: np.ndarray) -> Answer:
         """Of totals of shape (G, n_sims)."""
         t = ClusterTotals.from_sums(s.T, np.broadcast_to(sizes, s.T.shape), ss.T)
-        found = rate_ci(t, method=self.design.method, confidence_level=self.design.level)  # type: ignore[arg-type]
+        found = rate_ci(t, RateOptions(method=self.design.method, confidence_level=self.design.level))
         half = (found.ci_high - found.ci_low) / 2
         low, high = np.quantile(half, [0.05, 0.95])
         return self.adjusted(sizes, s, half), float(low), float(high)

@@ -22,28 +22,16 @@ _GUARD_DF, _GUARD_RATIO, _GUARD_TAIL = 8.0, 1.3, 0.02
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AveragedPosterior:
-    """ICC posterior of every group on common-length nodes, and what follows from it.
+    """ICC posterior of every group on common-length nodes, and what follows from it."""
 
-    Parameters
-    ----------
-    single : tuple of IccPosterior or None, length H
-        Each group's own; None without scores.
-    rho, weight : ndarray, shape (H, R)
-        Nodes and their probabilities; padded with weight 0.
-    inflation : ndarray, shape (H,)
-        Quasi-counts per score: 1 for 0/1 scores, more for fractional ones, which vary less than 0/1 scores would.
-    n_k : ndarray, shape (H, R)
-        Effective sample size at each node.
-    effective_size : ndarray, shape (H,)
-        Scores per effective cluster, :math:`M/G^*`.
-    """
-
-    single: tuple[IccPosterior | None, ...]
+    single: tuple[IccPosterior | None, ...]  # each group's own; None without scores
+    # rho, weight (H, R): nodes and their probabilities; padded with weight 0
     rho: FloatArray
     weight: FloatArray
+    # (H,): quasi-counts per score: 1 for 0/1 scores, more for fractional ones, which vary less than 0/1 scores would
     inflation: FloatArray
-    n_k: FloatArray
-    effective_size: FloatArray
+    n_k: FloatArray  # (H, R): effective sample size at each node
+    effective_size: FloatArray  # (H,): scores per effective cluster, M / G*
 
     def item_icc(self, rho: FloatArray) -> FloatArray:
         r"""ICC of the scores at an ICC of the quasi-counts, shape (H, R) as ``rho``.

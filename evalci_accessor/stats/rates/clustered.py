@@ -5,51 +5,26 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
-from evalci_accessor.exceptions import (
-    ClusterError,
-    MethodError,
-    MissingClusterError,
-    ScoreError,
-    ScoreRangeError,
-    WeightError,
-)
-from evalci_accessor.options import Alternative, ClusterMethod, DegreesOfFreedom
-from evalci_accessor.stats import special
+from evalci_accessor import exceptions as ex
+from evalci_accessor.options import Alternative, ClusterMethod, DegreesOfFreedom, RateOptions, Robust
+from evalci_accessor.stats import special, validate
 from evalci_accessor.stats.icc import icc_anova
 from evalci_accessor.stats.methods import RATE, needing
-from evalci_accessor.stats.rates import bootstrap
+from evalci_accessor.stats.rates import bootstrap, limits
 from evalci_accessor.stats.rates.averaged import AveragedPosterior, averaged_posterior, icc_averaged
-from evalci_accessor.stats.rates.bootstrap import pigeonhole_limits
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.intersections import check_number
-from evalci_accessor.stats.rates.limits import (
-    beta_limits,
-    one_sided,
-    squared_ratio,
-    wald_limits,
-    wilson_limits,
-)
 from evalci_accessor.stats.rates.moments import Moments, OneWay, Spread, moments
 from evalci_accessor.stats.results import RateResult, reshape
 from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats.validate import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    as_float,
-    check_level,
-    check_option,
-    check_resamples,
-    scaled,
-    tail,
-)
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, as_float
 
 _Drawn: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]  # limits and standard error
-_VARIANCES = ("cr0", "cr1", "cr2", "cr3")
+_VARIANCES = get_args(Robust)
 BINOMIAL_METHODS = needing(RATE, "bounded")
 
 
@@ -126,18 +101,16 @@ def cluster_ci(
     >>> print(f"{result.estimate:.2f} [{result.ci_low:.2f}, {result.ci_high:.2f}], n_eff {result.n_eff:.1f}")
     0.70 [0.30, 0.95], n_eff 8.4
     """
-    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
-    t = ClusterTotals.from_sums(s, m, ss)
-    return rate(t, method=method, df=df, **sided, n_resamples=n_resamples, rng=rng)
+    return rate(ClusterTotals.from_sums(s, m, ss), RateOptions.of(locals()))
 
 
 def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
     """The method that runs: ``"auto"`` is told by the scores alone."""
-    check_option(method, ClusterMethod, "method")
+    validate.check_option(method, ClusterMethod, "method")
     if method == "auto":
         return "icc_averaged" if bounded else "cr2"
     if not bounded and method in BINOMIAL_METHODS:
-        raise ScoreRangeError(
+        raise ex.ScoreRangeError(
             f"method={method!r} is for scores in [0, 1], and some lie outside. Use method='cr2' (the default for such "
             "scores), another cr or bootstrap method, or bring the scores to [0, 1]."
         )
@@ -146,53 +119,33 @@ def resolve_method(method: ClusterMethod, *, bounded: bool) -> str:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Given:
-    """What a caller of `rate` has at hand, or asks for by group.
+    """What a caller of `rate` has at hand, or asks for by group."""
 
-    Parameters
-    ----------
-    mo : Moments or None
-        The moments of the totals.
-    crossed : Crossed or None
-        Several clusterings; the totals are then those of the first.
-    posterior : callable or None
-        Gives the posterior of the default method, where it is used twice.
-    levels : ndarray of float, shape (H,), or None
-        What each limit of a group may leave outside, in place of the confidence level; for methods that draw nothing.
-    """
-
-    mo: Moments | None = None
-    crossed: Crossed | None = None
+    mo: Moments | None = None  # the moments of the totals
+    crossed: Crossed | None = None  # several clusterings; the totals are then those of the first
+    # Gives the posterior of the default method, where it is used twice.
     posterior: Callable[[], AveragedPosterior] | None = None
+    # (H,): what each limit of a group may leave outside, in place of the confidence level; for methods that draw nothing
     levels: FloatArray | None = None
 
 
-def rate(
-    t: ClusterTotals,
-    *,
-    method: ClusterMethod = "auto",
-    df: DegreesOfFreedom = "auto",
-    alternative: Alternative = "two-sided",
-    confidence_level: float = 0.95,
-    n_resamples: int = 9999,
-    rng: object = None,
-    given: Given = Given(),
-) -> RateResult:
+def rate(t: ClusterTotals, options: RateOptions = RateOptions(), given: Given = Given()) -> RateResult:
     """`cluster_ci` on ready totals."""
-    mo, crossed = given.mo, given.crossed
-    ran = resolve_method(method, bounded=t.bounded)
+    mo, crossed, df, n_resamples, rng = given.mo, given.crossed, options.df, options.n_resamples, options.rng
+    ran = resolve_method(options.method, bounded=t.bounded)
     bootstrap.check_bootstrap(ran, crossed=crossed is not None)
-    check_option(df, DegreesOfFreedom, "df")
+    validate.check_option(df, DegreesOfFreedom, "df")
     if df != "auto" and (ran == "icc_averaged" or ran.startswith("bootstrap")):
-        raise MethodError(
+        raise ex.MethodError(
             f"method={ran!r} uses no t quantile, so df={df!r} would be ignored; leave df='auto'."
         )
-    one, level = tail(confidence_level, alternative), check_level(confidence_level)
+    one = validate.tail(options.confidence_level, options.alternative)
     outside = np.full(t.n_groups, one) if given.levels is None else given.levels
-    check_resamples(n_resamples)
+    validate.check_resamples(n_resamples)
     every = [t] if crossed is None else crossed.margins
     single = np.flatnonzero(np.any([one.n_clusters == 1 for one in every], axis=0))
     if len(single):
-        raise ClusterError(
+        raise ex.ClusterError(
             f"{len(single)} of {t.n_groups} group(s) hold a single cluster, from which no error between clusters can be "
             "told. Use a finer clustering, or proportion_ci if the items really are independent."
         )
@@ -206,7 +159,7 @@ def rate(
         answer = _averaged(t, mo, spread, (given.posterior or lazy_posterior(t, mo, crossed))(), outside)
     elif ran == "bootstrap_pigeonhole":
         assert crossed is not None
-        resampled = pigeonhole_limits(crossed, one, n_resamples, rng)
+        resampled = bootstrap.pigeonhole_limits(crossed, one, n_resamples, rng)
         answer = _resampled(t, mo, resampled[2] == 0, ran, outside, resampled)
     elif ran.startswith("bootstrap"):
         resampled = bootstrap.bootstrap_limits(t, mo, ran, one, n_resamples, rng)
@@ -214,7 +167,7 @@ def rate(
     else:
         answer = _design_based(t, mo, spread, ran, df, outside)
     bounds = (0.0, 1.0) if t.bounded else (-np.inf, np.inf)
-    low, high = one_sided(answer.low, answer.high, alternative, bounds)
+    low, high = limits.one_sided(answer.low, answer.high, options.alternative, bounds)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(np.isnan(answer.n_eff), np.nan, mo.n / answer.n_eff)
     no, unknown = np.zeros(t.n_groups, dtype=bool), np.full(t.n_groups, np.nan)
@@ -234,7 +187,7 @@ def rate(
         "negative": no if answer.negative is None else answer.negative,
     }
     shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
-    return RateResult(method=ran, confidence_level=level, **shaped)
+    return RateResult(method=ran, confidence_level=float(options.confidence_level), **shaped)
 
 
 def lazy_posterior(t: ClusterTotals, mo: Moments, crossed: Crossed | None) -> Callable[[], AveragedPosterior]:
@@ -311,8 +264,8 @@ def _fallback_limits(
             half = np.where(half > 0, half, np.nan)  # all scores equal on an open scale: nothing can be said
             return mo.p - half, mo.p + half
         if method == "wilson":
-            return wilson_limits(mo.p, n, -special.ndtri(outside))
-        return beta_limits(mo.p, n, outside)
+            return limits.wilson_limits(mo.p, n, -special.ndtri(outside))
+        return limits.beta_limits(mo.p, n, outside)
 
 
 def _design_limits(
@@ -328,13 +281,17 @@ def _design_limits(
             return special.expit(special.logit(p) - half), special.expit(special.logit(p) + half)
         if method == "korn_graubard":  # as survey::svyciprop(method="beta"), which does not cut n_eff at n
             rows = special.stdtrit(np.maximum(mo.n - 1, 1.0), outside)
-            return beta_limits(p, p * (1 - p) / variance * squared_ratio(rows, -quantile), outside)
+            return limits.beta_limits(
+                p, p * (1 - p) / variance * limits.squared_ratio(rows, -quantile), outside
+            )
         n_eff = p * (1 - p) / variance * mo.n / (mo.n - 1)
         if method == "clopper_pearson":
-            return beta_limits(p, n_eff * squared_ratio(special.ndtri(outside), -quantile), outside)
+            return limits.beta_limits(
+                p, n_eff * limits.squared_ratio(special.ndtri(outside), -quantile), outside
+            )
         if method == "wilson":
-            return wilson_limits(p, n_eff, quantile)
-        return wald_limits(p, n_eff, quantile)
+            return limits.wilson_limits(p, n_eff, quantile)
+        return limits.wald_limits(p, n_eff, quantile)
 
 
 def _resampled(
@@ -432,24 +389,24 @@ def crossed_ci(
     w = None if weights is None else _checked(weights, y)
     bounded, binary = bool(((y >= 0) & (y <= 1)).all()), bool(((y == 0) | (y == 1)).all())
     crossed = Crossed.from_rows(y, codes, weights=w, bounded=bounded, binary=binary)
-    t, given = crossed.margins[0], Given(crossed=crossed)
-    sided: Any = {"alternative": alternative, "confidence_level": confidence_level}
-    return rate(t, method=method, df=df, **sided, n_resamples=n_resamples, rng=rng, given=given)
+    return rate(crossed.margins[0], RateOptions.of(locals()), Given(crossed=crossed))
 
 
 def _codes(clusters: object, scores: FloatArray) -> list[IntArray]:
     if scores.ndim != 1 or not len(scores):
-        raise ScoreError(f"`scores` must have one axis and at least one score; its shape is {scores.shape}.")
+        raise ex.ScoreError(
+            f"`scores` must have one axis and at least one score; its shape is {scores.shape}."
+        )
     form = f"`clusters` must hold, for each clustering, an id for each of the {len(scores)} scores"
     if isinstance(clusters, str) or not isinstance(clusters, Iterable):
-        raise ClusterError(f"{form}; got {type(clusters).__name__}.")
+        raise ex.ClusterError(f"{form}; got {type(clusters).__name__}.")
     rows: Any = clusters.to_numpy() if hasattr(clusters, "to_numpy") else clusters  # rows of a frame
     every = [_ids(ids) for ids in rows]
     wrong = next((ids for ids in every if ids.shape != scores.shape), None)
     if wrong is not None:
         turn = " Turn it over, as with .T." if len(every) == len(scores) else ""
         shape = f"(D, {len(scores)}). One clustering has shape {wrong.shape}"
-        raise ClusterError(f"{form}: an array of shape {shape}.{turn}")
+        raise ex.ClusterError(f"{form}: an array of shape {shape}.{turn}")
     check_number(len(every))
     return [_coded(ids, d) for d, ids in enumerate(every)]
 
@@ -475,13 +432,13 @@ def _coded(ids: np.ndarray, place: int) -> IntArray:
         try:
             codes = np.array([seen.setdefault((type(one), one), len(seen)) for one in listed])
         except TypeError as error:
-            raise ClusterError(
+            raise ex.ClusterError(
                 f"Clustering {place} holds ids that cannot be told apart by hashing ({error}). Ids must be numbers, strings, "
                 "dates or tuples."
             ) from error
         codes = _by_text(list(seen), codes)
     if missing.any():
-        raise MissingClusterError(
+        raise ex.MissingClusterError(
             f"{int(missing.sum())} of {len(ids)} ids of clustering {place} are missing. They are neither one cluster nor none: "
             "leave these scores out, or give each an id of its own if they share nothing."
         )
@@ -505,5 +462,5 @@ def _by_text(keys: list[tuple[type, object]], codes: IntArray) -> IntArray:
 def _checked(weights: object, scores: FloatArray) -> FloatArray:
     w = as_float(weights, "weights")
     if w.shape != scores.shape or (w < 0).any() or not w.any():
-        raise WeightError(f"`weights` must be {len(scores)} numbers >= 0, not all 0; got shape {w.shape}.")
-    return scaled(w)
+        raise ex.WeightError(f"`weights` must be {len(scores)} numbers >= 0, not all 0; got shape {w.shape}.")
+    return validate.scaled(w)

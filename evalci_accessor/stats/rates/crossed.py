@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,20 +30,12 @@ _BINS = 256
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Crossed:
-    """Totals of the same scores by each of D clusterings and by their intersections.
+    """Totals of the same scores by each of D clusterings and by their intersections."""
 
-    Parameters
-    ----------
-    margins : tuple of ClusterTotals, length D
-        By each clustering alone.
-    meets : dict
-        By what several clusterings make together: from their places, as ``(0, 1)``, to the totals.
-    corners : tuple of ndarray of int, length D
-        Cluster in each clustering of each entry of the finest intersection, that of all.
-    """
-
-    margins: tuple[ClusterTotals, ...]
+    margins: tuple[ClusterTotals, ...]  # by each clustering alone
+    # By what several clusterings make together: from their places, as `(0, 1)`, to the totals.
     meets: dict[tuple[int, ...], ClusterTotals]
+    # Cluster in each clustering of each entry of the finest intersection, that of all.
     corners: tuple[IntArray, ...]
 
     @classmethod
@@ -61,16 +54,12 @@ class Crossed:
         """Add up rows; ``codes`` holds the clusters of each clustering, from 0; ``margins`` are their totals where at hand."""
         check_number(len(codes))
 
+        scale: dict[str, Any] = {"bounded": bounded, "binary": binary, "weights": weights}
+
         def total(ids: IntArray) -> ClusterTotals:
+            n_clusters = int(ids.max(initial=-1)) + 1
             return ClusterTotals.from_rows(
-                scores,
-                ids,
-                n_clusters=int(ids.max(initial=-1)) + 1,
-                groups=groups,
-                n_groups=n_groups,
-                weights=weights,
-                bounded=bounded,
-                binary=binary,
+                scores, ids, n_clusters=n_clusters, groups=groups, n_groups=n_groups, **scale
             )
 
         places = range(len(codes))
@@ -91,9 +80,14 @@ class Crossed:
         )
 
     @property
+    def all(self) -> tuple[int, ...]:
+        """The places of all clusterings: the key of the finest intersection."""
+        return tuple(range(len(self.margins)))
+
+    @property
     def finest(self) -> ClusterTotals:
         """By the intersection of all."""
-        return self.meets[tuple(range(len(self.margins)))]
+        return self.meets[self.all]
 
     def one(self, h: int) -> Crossed:
         """The totals of group ``h`` alone."""
@@ -102,30 +96,27 @@ class Crossed:
     def some(self, first: int, stop: int) -> Crossed:
         """The totals of the groups from ``first`` to before ``stop``, in one row."""
         part = slice(int(self.finest.offsets[first]), int(self.finest.offsets[stop]))
-        return Crossed(
-            margins=tuple(t.some(first, stop) for t in self.margins),
-            meets={some: t.some(first, stop) for some, t in self.meets.items()},
-            corners=tuple(corner[part] for corner in self.corners),
-        )
+        corners = tuple(corner[part] for corner in self.corners)
+        return dataclasses.replace(self._each(lambda t: t.some(first, stop)), corners=corners)
 
     def shaped(self, shape: tuple[int, ...]) -> Crossed:
         """The same with the groups in that shape."""
-        return Crossed(
-            margins=tuple(dataclasses.replace(t, shape=shape) for t in self.margins),
-            meets={some: dataclasses.replace(t, shape=shape) for some, t in self.meets.items()},
-            corners=self.corners,
-        )
+        return self._each(lambda t: dataclasses.replace(t, shape=shape))
+
+    def _each(self, change: Callable[[ClusterTotals], ClusterTotals]) -> Crossed:
+        meets = {some: change(t) for some, t in self.meets.items()}
+        return Crossed(tuple(map(change, self.margins)), meets, self.corners)
 
     @functools.cached_property
-    def _moments(self) -> dict[tuple[int, ...], Moments]:
-        every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
-        return {some: moments(t) for some, t in every.items()}
-
-    @property
     def parts(self) -> dict[tuple[int, ...], tuple[ClusterTotals, Moments]]:
         """Totals and moments by each clustering, as ``(0,)``, and by each intersection."""
         every = {(d,): t for d, t in enumerate(self.margins)} | self.meets
-        return {some: (t, self._moments[some]) for some, t in every.items()}
+        return {some: (t, moments(t)) for some, t in every.items()}
+
+    @property
+    def _own(self) -> list[tuple[ClusterTotals, Moments]]:
+        """The same by each clustering alone."""
+        return [self.parts[d,] for d in self.all]
 
     @functools.cached_property
     def nested(self) -> BoolArray:
@@ -139,7 +130,7 @@ class Crossed:
     @functools.cached_property
     def moments(self) -> Moments:
         """Those of the first clustering, with the fewest clusters and effective clusters of all."""
-        every = [self._moments[d,] for d in range(len(self.margins))]
+        every = [mo for _, mo in self._own]
         return dataclasses.replace(
             every[0],
             clusters=np.min([mo.clusters for mo in every], axis=0),
@@ -149,7 +140,7 @@ class Crossed:
     @functools.cached_property
     def smallest(self) -> IntArray:
         """Which clustering has the fewest effective clusters, by group."""
-        effective = np.stack([self._moments[d,].effective_clusters for d in range(len(self.margins))])
+        effective = np.stack([mo.effective_clusters for _, mo in self._own])
         return np.asarray(effective.argmin(axis=0), dtype=np.int64)
 
     def combined(self, kind: str) -> Combined:
@@ -166,7 +157,7 @@ class Crossed:
 
     def df(self, kind: str) -> FloatArray:
         """The fewest degrees of freedom of any clustering that no other one contains."""
-        every = np.stack([satterthwaite_df(t, self._moments[d,], kind) for d, t in enumerate(self.margins)])
+        every = np.stack([satterthwaite_df(t, mo, kind) for t, mo in self._own])
         return np.asarray(np.where(self.nested, np.inf, every).min(axis=0))
 
     def excess(self, inflation: FloatArray) -> dict[tuple[int, ...], FloatArray]:
@@ -174,7 +165,7 @@ class Crossed:
         with np.errstate(invalid="ignore"):
             return {
                 some: np.maximum(inflation * mo.effective_rows / mo.effective_clusters - 1, 0.0)
-                for some, mo in self._moments.items()
+                for some, (_, mo) in self.parts.items()
             }
 
     def posterior(self) -> AveragedPosterior:
@@ -184,19 +175,18 @@ class Crossed:
         least the largest of the clusterings' own and at most :math:`1 + \max e_a`. The :math:`\rho_a` have their own posteriors,
         the intersections the means of theirs.
         """
-        finest, mo = self.finest, self._moments[tuple(range(len(self.margins)))]
-        crowded, inflation, every = self._own
+        finest, mo = self.parts[self.all]
+        crowded, inflation, every = self._posteriors
         excess = self.excess(inflation)
         meets = {
-            some: averaged_posterior(t, self._moments[some], crowded=crowded).quasi_icc
+            some: averaged_posterior(t, self.parts[some][1], crowded=crowded).quasi_icc
             for some, t in self.meets.items()
             if (excess[some] > 1e-9).any()
         }
         weight, effect = np.zeros((finest.n_groups, _BINS)), np.ones((finest.n_groups, _BINS))
         filled = finest.n_clusters > 0
-        for pattern in np.unique(
-            self.nested[:, filled], axis=1
-        ).T:  # which clusterings count is mostly the same in all groups
+        # Which clusterings count is mostly the same in all groups.
+        for pattern in np.unique(self.nested[:, filled], axis=1).T:
             at = np.flatnonzero(filled & (self.nested == pattern[:, None]).all(axis=0))
             counted = np.flatnonzero(~pattern).tolist()
             common = np.zeros(len(at))
@@ -218,14 +208,11 @@ class Crossed:
         )
 
     @functools.cached_property
-    def _own(self) -> tuple[BoolArray, FloatArray, list[AveragedPosterior]]:
+    def _posteriors(self) -> tuple[BoolArray, FloatArray, list[AveragedPosterior]]:
         """Where scores crowd at an end, quasi-counts per score, and the posterior of each clustering alone."""
-        crowded = np.any([is_crowded(t, self._moments[d,]) for d, t in enumerate(self.margins)], axis=0)
-        finest = self._moments[tuple(range(len(self.margins)))]
-        inflation = np.where(crowded, 1.0, quasi_inflation(self.finest, finest))
-        own = enumerate(self.margins)
-        every = [averaged_posterior(t, self._moments[d,], crowded=crowded) for d, t in own]
-        return crowded, inflation, every
+        crowded = np.any([is_crowded(t, mo) for t, mo in self._own], axis=0)
+        inflation = np.where(crowded, 1.0, quasi_inflation(*self.parts[self.all]))
+        return crowded, inflation, [averaged_posterior(t, mo, crowded=crowded) for t, mo in self._own]
 
     def checks(self, n_eff: FloatArray) -> list[Check]:
         """The joint CR2 against the joint model, and that of each clustering that counts against its own.
@@ -233,8 +220,7 @@ class Crossed:
         So that to name a further clustering does not undo the guard of the first.
         """
         out = [Check(variance=self.variance("cr2"), df=self.df("cr2"), n_eff=n_eff)]
-        for d, (t, post) in enumerate(zip(self.margins, self._own[2], strict=True)):
-            mo = self._moments[d,]
+        for d, (post, (t, mo)) in enumerate(zip(self._posteriors[2], self._own, strict=True)):
             variance = np.where(self.nested[d], 0.0, cr_variance(t, mo, "cr2"))
             out.append(Check(variance=variance, df=satterthwaite_df(t, mo, "cr2"), n_eff=post.n_eff))
         return out

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
 from evalci_accessor.exceptions import ScoreRangeError
-from evalci_accessor.options import IccMethod
-from evalci_accessor.stats.icc import (
-    icc_anova,
-    icc_f_interval,
-    icc_fleiss_cuzick,
-    icc_jackknife_interval,
-    icc_pairwise,
-)
+from evalci_accessor.options import IccMethod, IccOptions
+from evalci_accessor.stats import icc as iccs
 from evalci_accessor.stats.rates.averaged import averaged_posterior
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.limits import beta_limits
 from evalci_accessor.stats.rates.moments import Moments, moments, rare_outcomes, satterthwaite_df
 from evalci_accessor.stats.results import DesignResult, RateResult, reshape
 from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_level, check_option, tail
+from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option, tail
 
 _BY_CLUSTERING = ("n_clusters", "effective_clusters", "largest_share", "size_min", "size_median", "size_max")
-_ESTIMATORS = {"anova": icc_anova, "fleiss_cuzick": icc_fleiss_cuzick, "pairwise": icc_pairwise}
+_ESTIMATORS = {
+    "anova": iccs.icc_anova,
+    "fleiss_cuzick": iccs.icc_fleiss_cuzick,
+    "pairwise": iccs.icc_pairwise,
+}
 
 
 def design_effect(
@@ -83,15 +82,14 @@ def design_effect(
     >>> print(f"ICC {result.icc:.3f}, Deff {result.design_effect:.2f}, n_eff {result.n_eff:.1f} of {result.n}")
     ICC 0.266, Deff 2.06, n_eff 19.4 of 40
     """
-    return design(ClusterTotals.from_sums(s, m, ss), icc_method=icc_method, confidence_level=confidence_level)
+    return design(ClusterTotals.from_sums(s, m, ss), IccOptions.of(locals()))
 
 
-def design(
-    t: ClusterTotals, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95
-) -> DesignResult:
+def design(t: ClusterTotals, options: IccOptions = IccOptions()) -> DesignResult:
     """`design_effect` on ready `ClusterTotals`."""
+    icc_method = options.icc_method
     check_option(icc_method, IccMethod, "icc_method")
-    level, outside = check_level(confidence_level), tail(confidence_level, "two-sided")
+    outside = tail(options.confidence_level, "two-sided")
     mo = moments(t)
     if icc_method == "posterior":
         if not t.bounded:
@@ -104,9 +102,9 @@ def design(
     else:
         icc = _ESTIMATORS[icc_method](t)
         if icc_method == "anova":
-            low, high = icc_f_interval(t, outside)
+            low, high = iccs.icc_f_interval(t, outside)
         else:
-            low, high = icc_jackknife_interval(t, icc_method, outside)
+            low, high = iccs.icc_jackknife_interval(t, icc_method, outside)
     single = t.n_clusters < 2
     icc, low, high = (np.where(single, np.nan, value) for value in (icc, low, high))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -130,20 +128,23 @@ def design(
         "size_median": sizes[1],
         "size_max": sizes[2],
     }
-    shaped = {name: reshape(values, t.shape) for name, values in parts.items()}
-    return DesignResult(icc_method=str(icc_method), confidence_level=level, **shaped)
+    return _result(parts, t.shape, options)
 
 
-def crossed_design(
-    crossed: Crossed, *, icc_method: IccMethod = "anova", confidence_level: float = 0.95
-) -> DesignResult:
+def _result(parts: dict[str, Any], shape: tuple[int, ...], options: IccOptions) -> DesignResult:
+    shaped = {name: reshape(values, shape) for name, values in parts.items()}
+    level = float(options.confidence_level)
+    return DesignResult(icc_method=str(options.icc_method), confidence_level=level, **shaped)
+
+
+def crossed_design(crossed: Crossed, options: IccOptions = IccOptions()) -> DesignResult:
     r"""Design effect of crossed clusterings together.
 
     :math:`\mathrm{Deff} = 1 + \sum_a e_a \max(\rho_a, 0) - \sum_{a<b} e_{ab} \max(\rho_{ab}, 0) + \dots` with
     :math:`e = M/G^* - 1`, and at least the largest of the clusterings' own. There is no one ICC; the number of clusters is
     the fewest, and their sizes are those of the clustering with the fewest effective clusters.
     """
-    every = [design(t, icc_method=icc_method, confidence_level=confidence_level) for t in crossed.margins]
+    every = [design(t, options) for t in crossed.margins]
     flat = [{name: np.ravel(getattr(one, name)) for name in _BY_CLUSTERING} for one in every]
     of_smallest = {name: np.choose(crossed.smallest, [one[name] for one in flat]) for name in _BY_CLUSTERING}
     finest = crossed.finest
@@ -154,7 +155,7 @@ def crossed_design(
             icc = np.where(crossed.nested[some[0]], 0.0, np.ravel(every[some[0]].icc))
         else:
             within = crossed.nested[list(some)].any(axis=0)
-            alone = design(crossed.meets[some], icc_method=icc_method, confidence_level=confidence_level)
+            alone = design(crossed.meets[some], options)
             icc = np.where(within | (size <= 1e-9), 0.0, np.ravel(alone.icc))
         parts.append(-((-1) ** len(some)) * size * np.maximum(icc, 0))
     own = parts[: len(every)]
@@ -174,8 +175,7 @@ def crossed_design(
             **of_smallest,
             "n_clusters": crossed.moments.clusters.astype(np.int64),
         }
-    shaped = {name: reshape(values, finest.shape) for name, values in answer.items()}
-    return DesignResult(icc_method=str(icc_method), confidence_level=check_level(confidence_level), **shaped)
+    return _result(answer, finest.shape, options)
 
 
 def _size_summary(t: ClusterTotals) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -197,50 +197,25 @@ BOOTSTRAP_CLUSTERS, BOOTSTRAP_OUTCOMES = 30.0, 5.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Diagnosis:
-    """Which warnings apply to which group; every array has shape (H,).
+    """Which warnings apply to which group; every array has shape (H,)."""
 
-    Parameters
-    ----------
-    few : ndarray of bool
-        Fewer than 5 effective clusters, or under 4 Satterthwaite degrees of freedom.
-    effective_clusters, df : ndarray of float
-        The two figures.
-    dominant : ndarray of bool
-        A cluster holds over a quarter of the (weighted) scores.
-    largest, largest_share : ndarray
-        Which cluster id that is (-1 where none dominates), and its share.
-    degenerate : ndarray of bool
-        All scores, or all cluster rates, are equal.
-    rare : ndarray of bool
-        The rarer outcome has a rate of at most .1 and occurs in fewer than five clusters.
-    rare_clusters : ndarray of int
-        In how many.
-    guard : ndarray of bool
-        The default interval was widened by its guard.
-    size_correlation : ndarray of float
-        Correlation of cluster rate and cluster size; nan where the guard did not fire.
-    singletons : ndarray of bool
-        Every cluster holds one score.
-    fallback : ndarray of bool
-        The variance was zero and the effective number of clusters stood in.
-    unreliable_bootstrap : ndarray of bool
-        A bootstrap outside its rule of thumb.
-    """
-
-    few: BoolArray
+    few: BoolArray  # fewer than 5 effective clusters, or under 4 Satterthwaite degrees of freedom
+    # effective_clusters, df: the two figures
     effective_clusters: FloatArray
     df: FloatArray
-    dominant: BoolArray
+    dominant: BoolArray  # a cluster holds over a quarter of the (weighted) scores
+    # largest, largest_share: which cluster id that is (-1 where none dominates), and its share
     largest: IntArray
     largest_share: FloatArray
-    degenerate: BoolArray
-    rare: BoolArray
-    rare_clusters: IntArray
-    guard: BoolArray
+    degenerate: BoolArray  # all scores, or all cluster rates, are equal
+    rare: BoolArray  # the rarer outcome has a rate of at most .1 and occurs in fewer than five clusters
+    rare_clusters: IntArray  # in how many
+    guard: BoolArray  # the default interval was widened by its guard
+    # Correlation of cluster rate and cluster size; nan where the guard did not fire.
     size_correlation: FloatArray
-    singletons: BoolArray
-    fallback: BoolArray
-    unreliable_bootstrap: BoolArray
+    singletons: BoolArray  # every cluster holds one score
+    fallback: BoolArray  # the variance was zero and the effective number of clusters stood in
+    unreliable_bootstrap: BoolArray  # a bootstrap outside its rule of thumb
 
 
 def diagnose(t: ClusterTotals, mo: Moments, result: RateResult) -> Diagnosis:

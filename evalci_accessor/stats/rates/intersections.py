@@ -27,20 +27,12 @@ _ROUNDING = 1e-12  # share of the parts below which a sum of theirs is rounding
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Combined:
-    """A variance by inclusion and exclusion.
-
-    Parameters
-    ----------
-    value : ndarray of float
-    negative : ndarray of bool
-        Where the sum is negative, or nothing but rounding, so that the largest of the clusterings' own stands in.
-    short : ndarray of bool
-        Where it is positive, but less than that.
-    """
+    """A variance by inclusion and exclusion."""
 
     value: FloatArray
+    # Where the sum is negative, or nothing but rounding, so that the largest of the clusterings' own stands in.
     negative: BoolArray
-    short: BoolArray
+    short: BoolArray  # where it is positive, but less than that
 
 
 def combine(parts: Mapping[tuple[int, ...], FloatArray], nested: BoolArray) -> Combined:

@@ -115,18 +115,12 @@ def satterthwaite_df(t: ClusterTotals, mo: Moments, kind: str) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Check:
-    """A variance that the data show, by group, and the effective sample size of a model to hold it against.
+    """A variance that the data show, by group, and the effective sample size of a model to hold it against."""
 
-    Parameters
-    ----------
-    variance, df : ndarray of float, shape (H,)
-        CR2 and its degrees of freedom.
-    n_eff : ndarray of float, shape (H,)
-    """
-
+    # variance, df (H,): CR2 and its degrees of freedom
     variance: FloatArray
     df: FloatArray
-    n_eff: FloatArray
+    n_eff: FloatArray  # (H,)
 
 
 class Spread(Protocol):

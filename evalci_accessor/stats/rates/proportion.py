@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalci_accessor.exceptions import ScoreError
-from evalci_accessor.options import Alternative, ProportionMethod
+from evalci_accessor.options import Alternative, ProportionMethod, RateOptions
 from evalci_accessor.stats.rates.limits import one_sided, proportion_limits
 from evalci_accessor.stats.rates.moments import Moments, cr_variance, moments
 from evalci_accessor.stats.results import RateResult, reshape
@@ -78,18 +78,17 @@ def proportion_ci(
     return _independent(p, std_error, low, high, n, method=method, confidence_level=level)
 
 
-def proportion(
-    t: ClusterTotals, *, method: ProportionMethod, alternative: Alternative, confidence_level: float
-) -> RateResult:
+def proportion(t: ClusterTotals, options: RateOptions) -> RateResult:
     """`proportion_ci` on ready totals, in which each score counts for itself whatever its cluster.
 
     Weighted scores must be clusters of their own.
     """
-    outside, mo = tail(confidence_level, alternative), moments(t)
+    method, mo = options.method, moments(t)
+    outside = tail(options.confidence_level, options.alternative)
     n, variance = _weighted(t, mo, method) if t.weighted else (mo.n, mo.srs_variance)
-    low, high = one_sided(*proportion_limits(mo.p, n, method, outside), alternative)
+    low, high = one_sided(*proportion_limits(mo.p, n, method, outside), options.alternative)
     parts = (mo.p, _known(mo.p, np.sqrt(variance)), low, high, mo.n, n)
-    shaped, level = (reshape(part, t.shape) for part in parts), check_level(confidence_level)
+    shaped, level = (reshape(part, t.shape) for part in parts), float(options.confidence_level)
     return _independent(*shaped, method=method, confidence_level=level)
 
 

@@ -346,7 +346,7 @@ def test_required_clusters_are_the_fewest(name):
     ],
 )
 def test_required_clusters_for_a_half_width_are_the_fewest(ask):
-    ask = ask | {"n_sims": 30}
+    ask = ask | {"n_sims": 15}
     plan = need_clusters(**ask)
     n = int(plan.n_clusters)
     both = stats.half_width(**without(ask, "half_width"), n_clusters=[n - 1, n])
@@ -531,7 +531,7 @@ def test_same_seed_same_numbers_and_another_about_the_same():
     assert one != other
     assert one == pytest.approx(other, rel=0.01)
     # Adjusted by what is known of the samples, a hundred do for what takes many thousands.
-    assert one == pytest.approx(stats.half_width(0.8, **WIDTH, n_sims=500, rng=1).half_width, rel=0.01)
+    assert one == pytest.approx(stats.half_width(0.8, **WIDTH, n_sims=200, rng=1).half_width, rel=0.01)
 
 
 def test_samples_of_an_item():

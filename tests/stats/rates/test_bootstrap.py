@@ -197,10 +197,12 @@ def test_same_seed_same_numbers(method):
 def test_rows_in_any_order():
     y, g = fractional_rows(1, [3, 5, 2, 6, 4, 8])
     order = np.random.default_rng(2).permutation(len(y))
+    from evalci_accessor.options import RateOptions
     from evalci_accessor.stats.rates.clustered import rate
 
     one, other = (
-        rate(totals(y[at], g[at]), method="bootstrap_percentile", rng=1) for at in (slice(None), order)
+        rate(totals(y[at], g[at]), RateOptions(method="bootstrap_percentile", rng=1))
+        for at in (slice(None), order)
     )
     assert_allclose([one.ci_low, one.ci_high], [other.ci_low, other.ci_high], rtol=1e-9)
 

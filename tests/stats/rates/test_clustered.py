@@ -8,6 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import ClusterError, MethodError, ScoreError, ScoreRangeError
+from evalci_accessor.options import RateOptions
 from evalci_accessor.stats.rates.clustered import rate
 
 from .. import slow
@@ -149,9 +150,9 @@ def test_weighted_svyciprop(name):
     file = golden("weights")
     want = file["data"][name]
     t = totals(want["y"], np.array(file["g"]) - 1, file["w"])
-    assert_allclose(np.ravel(limits(rate(t, method="logit"))), want["logit"], rtol=1e-8)
-    assert_allclose(np.ravel(limits(rate(t, method="korn_graubard"))), want["beta"], rtol=1e-8)
-    result = rate(t, method="cr1")
+    assert_allclose(np.ravel(limits(rate(t, RateOptions(method="logit")))), want["logit"], rtol=1e-8)
+    assert_allclose(np.ravel(limits(rate(t, RateOptions(method="korn_graubard")))), want["beta"], rtol=1e-8)
+    result = rate(t, RateOptions(method="cr1"))
     assert_allclose([result.estimate, result.std_error, result.design_effect], [want["mean"], want["se"], want["deff"]],
                     rtol=1e-8)  # fmt: skip
 
@@ -245,8 +246,8 @@ def test_scale(method):
     """CI(100 x - 20) = 100 CI(x) - 20, and nothing is cut to [0, 1]."""
     y, g = fractional_rows(9, [3, 5, 2, 6, 4])
     wide = 100 * y - 20
-    one = rate(totals(y, g), method=method, rng=3, n_resamples=999)
-    other = rate(totals(wide, g), method=method, rng=3, n_resamples=999)
+    one = rate(totals(y, g), RateOptions(method=method, rng=3, n_resamples=999))
+    other = rate(totals(wide, g), RateOptions(method=method, rng=3, n_resamples=999))
     assert 0 < one.ci_low < one.ci_high < 1  # so that nothing was cut
     assert_allclose(limits(other), 100 * np.array(limits(one)) - 20, rtol=1e-8)
     assert_allclose(other.std_error, 100 * one.std_error, rtol=1e-8)
@@ -257,13 +258,13 @@ def test_open_scale():
     y, g = fractional_rows(9, [3, 5, 2, 6, 4])
     t = totals(100 * y, g)
     assert rate(t).method == "cr2"
-    same(rate(t), rate(t, method="cr2"))
-    greater = rate(t, alternative="greater")
+    same(rate(t), rate(t, RateOptions(method="cr2")))
+    greater = rate(t, RateOptions(alternative="greater"))
     assert greater.ci_high == np.inf
     assert np.isfinite(greater.ci_low)
     for method in BINOMIAL:
         with pytest.raises(ScoreRangeError, match="cr2"):
-            rate(t, method=method)
+            rate(t, RateOptions(method=method))
     same_scores = rate(totals(np.full(6, 70.0), [0, 0, 1, 1, 2, 2]))
     assert np.isnan(limits(same_scores)).all()  # on an open scale nothing follows from equal scores
 
@@ -273,11 +274,18 @@ def test_weights(method):
     """Their scale does not matter, a row of weight 0 is absent, and equal weights are none."""
     y, g = to_rows(*counts("B"))
     w = np.random.default_rng(0).choice([0.5, 1, 2, 3], size=len(y))
-    one = rate(totals(y, g, w), method=method)
-    same(rate(totals(y, g, 7.3 * w), method=method), one, 1e-8)
+    one = rate(totals(y, g, w), RateOptions(method=method))
+    same(rate(totals(y, g, 7.3 * w), RateOptions(method=method)), one, 1e-8)
     w0 = np.where(np.arange(len(y)) % 5 == 0, 0, w)
-    same(rate(totals(y, g, w0), method=method), rate(totals(y[w0 > 0], g[w0 > 0], w0[w0 > 0]), method=method))
-    same(rate(totals(y, g, np.full(len(y), 4.0)), method=method), rate(totals(y, g), method=method), 1e-8)
+    same(
+        rate(totals(y, g, w0), RateOptions(method=method)),
+        rate(totals(y[w0 > 0], g[w0 > 0], w0[w0 > 0]), RateOptions(method=method)),
+    )
+    same(
+        rate(totals(y, g, np.full(len(y), 4.0)), RateOptions(method=method)),
+        rate(totals(y, g), RateOptions(method=method)),
+        1e-8,
+    )
 
 
 @pytest.mark.parametrize("method", [*ALL, "bootstrap_exact"])

@@ -9,6 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalci_accessor import stats
 from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreError
+from evalci_accessor.options import RateOptions
 from evalci_accessor.stats import ClusterTotals
 from evalci_accessor.stats.rates.proportion import proportion
 
@@ -139,7 +140,7 @@ def test_weights_never_narrow_but_for_walds(method):
     p, kish = (w @ y) / w.sum(), w.sum() ** 2 / (w**2).sum()
     linear = (w**2 @ (y - p) ** 2) / w.sum() ** 2
     assert p * (1 - p) / linear > 1.2 * kish
-    found = proportion(t, method=method, alternative="two-sided", confidence_level=0.95)
+    found = proportion(t, RateOptions(method=method))
     z = ss.norm.ppf(0.975)
     if method == "wald":
         want = p - z * np.sqrt(linear), min(p + z * np.sqrt(linear), 1.0)
