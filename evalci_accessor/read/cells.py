@@ -18,7 +18,7 @@ from evalci_accessor.read.ids import Clustering, Codes, encode, missing_clusters
 from evalci_accessor.read.samples import Scores, told_of
 from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
 from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats.validate import IntArray
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 _BLOCK = 2**20  # cells added up at a time
 
@@ -66,6 +66,12 @@ def ids_of(array: xr.DataArray) -> Any:
         return in_memory(array.variable).ravel()
     inner = getattr(data, "array", data)  # an extension array in xarray's wrapper
     return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
+
+
+def weights_over(weights: Named, sizes: dict[Hashable, int]) -> FloatArray:
+    """Weights along all of some dims, one after the other."""
+    spread = spread_over(weights.array, sizes, weights.name, "weights").ravel()
+    return to_float(spread, weights.name, "weights")
 
 
 def codes_over(named: Named, coded: Codes, sizes: dict[Hashable, int], role: str) -> Codes:
@@ -119,10 +125,6 @@ class Cells(Scores):
         repeats = product(self.score.sizes[dim] for dim in inner)
         return Clustering(name=cluster.name, coded=spread.recoded(codes), repeats=repeats)
 
-    def flat(self, one: Clustering) -> IntArray:
-        """Codes of all cells, one after the other."""
-        return np.broadcast_to(one.coded.codes, self.values.shape).ravel()
-
     def totals(self, clustering: Clustering) -> ClusterTotals:
         """Totals by a clustering, added up in the way that suits the scores."""
         codes, n_cells = clustering.coded.codes, self.values.shape[1]
@@ -160,18 +162,8 @@ class Cells(Scores):
             sums[start : start + step] = count.reshape(-1, size)[:, held]
         whole = np.tile(sizes[held], n_groups)
         m, s = whole.astype(np.float64), sums.ravel()
-        return ClusterTotals(
-            shape=self.shape,
-            offsets=np.arange(n_groups + 1) * len(held),
-            cluster=np.tile(held, n_groups),
-            n=whole,
-            m=m,
-            s=s,
-            ss=s,
-            q=m,
-            bounded=True,
-            weighted=False,
-        )
+        offsets, cluster = np.arange(n_groups + 1) * len(held), np.tile(held, n_groups)
+        return ClusterTotals(self.shape, offsets, cluster, whole, m, s, s, m, bounded=True, weighted=False)
 
     def _uneven_totals(self, clustering: Clustering) -> ClusterTotals:
         """Totals in general, by blocks of cells of the answer."""
@@ -215,9 +207,7 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
 
     weight: np.ndarray | None = None
     if weights is not None:
-        spread = spread_over(weights.array, sizes, weights.name, "weights").ravel()
-        spread = checked_weights(to_float(spread, weights.name, "weights"), weights.name, where)
-        weight = spread.reshape(values.shape)
+        weight = checked_weights(weights_over(weights, sizes), weights.name, where).reshape(values.shape)
         refuse_weightless(np.where(values.shape[1] > 0, weight.sum(axis=1), np.nan), group_label)
     # As if the cell were not there, whatever its score.
     absent = None if weight is None else (weight == 0).ravel()

@@ -270,14 +270,8 @@ class FrameReader(Reader[pd.DataFrame]):
         keys = self._keys(roles, systems.at)
         items = self._item_key(parts, systems.at, lookalikes=False)
         rows = self._rows(parts, systems.at, keys, items, systems.codes, _ids)
-        pairing = Pairing(
-            systems=systems.labels,
-            pairs=systems.pairs,
-            names=self._names(parts, keys, items),
-            unmatched=roles.unmatched,
-            averages=averages,
-            samples=samples,
-        )
+        names = self._names(parts, keys, items)
+        pairing = Pairing(systems.labels, systems.pairs, names, roles.unmatched, averages, samples)
         matched = match(rows, pairing, roles.nan_policy)
         matched = dataclasses.replace(matched, orders=lambda systems: self._orders(parts, matched, systems))
         return Read(found=matched, write=keys.writer(_rows_of(factor, systems.first), factor.name))

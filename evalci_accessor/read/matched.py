@@ -179,7 +179,7 @@ def match(rows: Rows, pairing: Pairing, nan_policy: NanPolicy) -> Matched:
         lost=lost,
         items=kept.present % kept.keys.size,
         groups=kept.present // kept.keys.size,
-        clusterings=[_one_cluster(kept, one) for one in kept.rows.clusterings],
+        clusterings=kept.clusters(_torn),
         weights=kept.weights,
         counts=counts.reshape(-1, m),
         repeats=int(counts.max(initial=1)),
@@ -196,7 +196,7 @@ def _samples(kept: Rows, cell: IntArray, counts: IntArray, means: FloatArray, m:
         squares: Any = np.bincount(cell, (kept.scores - means[cell]) ** 2, len(counts))
         return Samples.of(counts.reshape(-1, m), squares.reshape(-1, m), binary=all_binary(kept.scores))
     inside, variances = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), np.nan)
-    inside[cell], variances[cell] = kept.held.counts[:, 0], kept.held.variances[:, 0]  # one row a cell
+    inside[cell], variances[cell] = kept.held.counts, kept.held.variances  # one row a cell
     return Samples(counts=inside.reshape(-1, m), variances=variances.reshape(-1, m), binary=kept.held.binary)
 
 
@@ -355,19 +355,14 @@ def _completes(slot: IntArray, cell: IntArray, key: IntArray, codes: IntArray) -
     return pd.Index(longer).is_unique and systems_after >= _ALIKE * systems_before
 
 
-def _one_cluster(kept: Kept, one: Clustering) -> Clustering:
-    """The cluster of each item, which must be one."""
-    own, at = kept.one_cluster(one)
-    if not len(at):
-        return own
-    names, rows = kept.names, kept.rows
+def _torn(kept: Kept, one: Clustering, at: IntArray, both: Callable[[int], str]) -> ex.ClusterError:
+    names, rows = kept.keys.names, kept.rows
 
     def words(i: int) -> str:
-        labels = (one.label(int(code)) for code in (own.coded.codes[kept.slot[i]], one.coded.codes[i]))
-        return f"{plain(names.item_label(int(rows.items[i])))!r} in {' and '.join(map(repr, labels))}"
+        return f"{plain(names.item_label(int(rows.items[i])))!r}{both(i)}"
 
     longer = f"item={list(dict.fromkeys([*(c.name for c in rows.clusterings), *names.item]))!r}"
-    raise ex.ClusterError(
+    return ex.ClusterError(
         f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {one.name!r}: "
         f"{examples(at.tolist(), words=words)}. An item lies in one cluster, whichever system answers it. "
         f"Where the ids of {names.key!r} are local to a cluster, pass {longer}; else correct the ids."
@@ -378,11 +373,8 @@ def _warn_missing(grid: Grid, pairing: Pairing) -> None:
     """Say how many scores were left out, of which systems and in which groups."""
     if not grid.n_missing.any():
         return
-    by_system, label = grid.n_missing.sum(axis=0), pairing.names.group_label
-    groups = np.flatnonzero(grid.n_missing.sum(axis=1)).tolist()
-    where = ""
-    if label(groups[0]):
-        where = f", in {len(groups)} group(s): {examples(groups, between='; ', words=label)}"
+    by_system = grid.n_missing.sum(axis=0)
+    where = pairing.names.listed(np.flatnonzero(grid.n_missing.sum(axis=1)).tolist())
     most = np.argsort(-by_system, kind="stable")[: np.count_nonzero(by_system)]
     shown = examples(most.tolist(), words=lambda i: f"{by_system[i]} of {pairing.systems[i]!r}")
     warn(
