@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -23,10 +24,6 @@ from evalci_accessor.stats.validate import FloatArray, IntArray
 _BLOCK = 2**20  # cells added up at a time
 
 
-def product(sizes: Iterable[int]) -> int:
-    return int(np.prod(list(sizes), dtype=np.int64))
-
-
 def describe(score: xr.DataArray, sizes: Mapping[Hashable, int], position: int) -> str:
     """Labels of a flat position along some dims."""
     index = np.unravel_index(position, tuple(sizes.values())) if sizes else ()
@@ -37,11 +34,6 @@ def describe(score: xr.DataArray, sizes: Mapping[Hashable, int], position: int) 
     return ", ".join(parts)
 
 
-def in_memory(variable: xr.Variable) -> np.ndarray:
-    """The values in memory; a lazy variable of the caller's stays lazy."""
-    return np.asarray(variable.data)
-
-
 def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
     """The values along all of some dims, repeated along those that the array lacks."""
     foreign = [dim for dim in array.dims if dim not in sizes]
@@ -50,7 +42,7 @@ def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role
             f"{role} {name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
             f"{examples(map(repr, sizes))}."
         )
-    loaded = xr.DataArray(in_memory(array.variable), dims=array.dims)
+    loaded = xr.DataArray(np.asarray(array.variable.data), dims=array.dims)
     absent = {dim: size for dim, size in sizes.items() if dim not in array.dims}
     return np.asarray(loaded.expand_dims(absent).transpose(*sizes).data)
 
@@ -63,7 +55,7 @@ def ids_of(array: xr.DataArray) -> Any:
         return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index
     data = array.variable.data
     if isinstance(data, np.ndarray) or hasattr(data, "compute"):
-        return in_memory(array.variable).ravel()
+        return np.asarray(array.variable.data).ravel()
     inner = getattr(data, "array", data)  # an extension array in xarray's wrapper
     return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
 
@@ -106,10 +98,10 @@ class Cells(Scores):
         """Words for a cell."""
         return describe(self.score, self.sizes((*self.kept, *self.reduced)), i)
 
-    def clustering(self, cluster: Named, *, lookalikes: bool = True) -> Clustering:
+    def clustering(self, cluster: Named) -> Clustering:
         """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
         array = cluster.array
-        coded = encode(ids_of(array), cluster.name, lookalikes=lookalikes)
+        coded = encode(ids_of(array), cluster.name)
         varying = any(dim in array.dims for dim in self.kept)
         sizes = self.sizes((*self.kept, *self.reduced) if varying else self.reduced)
         spread = codes_over(cluster, coded, sizes, "cluster")
@@ -122,7 +114,7 @@ class Cells(Scores):
                 ".where(...).dropna or .isel",
             )
         inner = itertools.takewhile(lambda dim: dim not in array.dims, reversed(self.reduced))
-        repeats = product(self.score.sizes[dim] for dim in inner)
+        repeats = math.prod(self.score.sizes[dim] for dim in inner)
         return Clustering(name=cluster.name, coded=spread.recoded(codes), repeats=repeats)
 
     def totals(self, clustering: Clustering) -> ClusterTotals:
@@ -193,11 +185,11 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
     kept = tuple(dim for dim in array.dims if dim not in reduced)
     sizes = {dim: array.sizes[dim] for dim in (*kept, *reduced)}
     shape = tuple(array.sizes[dim] for dim in kept)
-    n_groups = product(shape)
-    values = in_memory(array.variable.transpose(*sizes))
+    n_groups = math.prod(shape)
+    values = np.asarray(array.variable.transpose(*sizes).data)  # a lazy variable of the caller's stays lazy
     if values.dtype.kind not in "biuf":
         values = to_float(values.ravel(), score.name)
-    values = values.reshape(n_groups, product(array.sizes[dim] for dim in reduced))
+    values = values.reshape(n_groups, math.prod(array.sizes[dim] for dim in reduced))
 
     def where(position: int) -> str:
         return describe(array, sizes, position)
@@ -209,11 +201,9 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
     if weights is not None:
         weight = checked_weights(weights_over(weights, sizes), weights.name, where).reshape(values.shape)
         refuse_weightless(np.where(values.shape[1] > 0, weight.sum(axis=1), np.nan), group_label)
-    # As if the cell were not there, whatever its score.
-    absent = None if weight is None else (weight == 0).ravel()
     # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
     floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
-    keep, missing = screen(floats, absent, score.name, nan_policy, where)
+    keep, missing = screen(floats, None if weight is None else weight.ravel(), score.name, nan_policy, where)
     return Cells(
         score=array,
         values=values,

@@ -73,7 +73,7 @@ def find(data: Frame, spec: Any, role: str) -> Column:
             )
         name = getattr(spec, "name", None)
         return Column(spec, role if name is None else name)
-    if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
+    if isinstance(spec, pd.DataFrame) or not isinstance(spec, Hashable):
         way = "Turn a list of ids into an array with numpy.asarray(...)."
         if role == "weights":
             way = _BY_KIND if isinstance(spec, dict) else "Turn a list into an array with numpy.asarray(...)."

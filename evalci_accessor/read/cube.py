@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -19,7 +20,6 @@ from evalci_accessor.read.cells import (
     codes_over,
     describe,
     ids_of,
-    product,
     read_cells,
     spread_over,
     weights_over,
@@ -53,7 +53,7 @@ class CubeWriter(Writer[xr.Dataset]):
     @property
     def keys(self) -> dict[Any, IntArray]:
         """The place of each group along each dim that stays."""
-        at = np.unravel_index(np.arange(product(self.shape)), self.shape) if self.shape else ()
+        at = np.unravel_index(np.arange(math.prod(self.shape)), self.shape) if self.shape else ()
         return {dim: np.asarray(codes, dtype=np.int64) for dim, codes in zip(self.kept, at, strict=True)}
 
     @property
@@ -92,7 +92,7 @@ class CubeWriter(Writer[xr.Dataset]):
             for dim, one in (axes or {}).items()
         }
         sizes = [len(next(iter(one.values()))) for one in coords.values()]
-        size = product([*self.shape, *sizes])
+        size = math.prod([*self.shape, *sizes])
         labelled = {name for one in coords.values() for name in one}
 
         def variable(value: Any) -> Any:
@@ -137,8 +137,7 @@ class CubeReader(Reader[Any]):
         for dim, places in write.keys.items():
             named = self.keys.get(dim, Named(score[dim], dim))
             values[named.name] = pd.Series(named.array.to_numpy()[places])
-        labels = None if systems is None else pd.Series(systems)
-        return FrameWriter(values=values, n_groups=product(write.shape), systems=labels, factor=factor)
+        return FrameWriter(values=values, n_groups=math.prod(write.shape), systems=systems, factor=factor)
 
     def _weights(self, roles: Roles) -> Named | None:
         return None if roles.weights is None else find(self.data, roles.weights, "weights")
@@ -270,7 +269,7 @@ class CubeReader(Reader[Any]):
         array = array.transpose(*parts.kept, parts.systems, *parts.items, *parts.repeats)
         items = _item_codes(parts, {d: array.sizes[d] for d in parts.items})
         kept = {d: array.sizes[d] for d in parts.kept}
-        names = self._names(parts, product(kept.values()), items, lambda h: describe(array, kept, h))
+        names = self._names(parts, math.prod(kept.values()), items, lambda h: describe(array, kept, h))
         weights = None
         if parts.weights is not None:
             weights = _item_weights(parts, array, systems.at, items, names)
@@ -354,7 +353,7 @@ class Block:
 def _block(
     cells: Cells, parts: Parts, weights: Named | None, shape: tuple[int, int, int], *, samples: bool
 ) -> Block:
-    repeats = product(cells.score.sizes[d] for d in parts.repeats)
+    repeats = math.prod(cells.score.sizes[d] for d in parts.repeats)
     values = cells.values.reshape(*shape, repeats)
     missing = None if cells.missing is None else cells.missing.reshape(values.shape).sum(axis=-1)
     counts: Any = repeats
@@ -479,7 +478,7 @@ def _item_weights(
     raw = weights_over(Named(given, name), sizes)
     checked_weights(raw, name, lambda i: describe(array, sizes, i))
     shape, n_items = tuple(array.sizes[d] for d in own), len(items.codes)
-    n_slots, n_inner = product(shape), product(array.sizes[d] for d in others)
+    n_slots, n_inner = math.prod(shape), math.prod(array.sizes[d] for d in others)
 
     def label(k: int) -> str:
         return f"{plain(items.label(int(items.codes[k % n_items])))!r}{names.within(k // n_items)}"

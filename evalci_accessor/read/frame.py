@@ -24,7 +24,7 @@ from evalci_accessor.read.samples import Scores, told_of
 from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
 from evalci_accessor.read.tidy import FrameWriter, as_series
 from evalci_accessor.read.unnamed import ids_or_settings, usable
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,17 +79,18 @@ class FrameScores(Scores):
     data: Frame
     keys: Keys
 
-    def clustering(self, column: Column, *, lookalikes: bool = True) -> Clustering:
+    def clustering(self, column: Column) -> Clustering:
         """The ids of a column, which no row that counts may lack."""
-        coded = encode(column.values, column.name, lookalikes=lookalikes)
+        coded = encode(column.values, column.name)
         lacking = coded.codes < 0
         if self.keep is not None:
             lacking &= self.keep  # a row without a score is left out anyway
+        labels = self.data.index
         ids.refuse_missing_clusters(
             lacking,
             column.name,
             "rows",
-            lambda at: f"rows {examples(repr(plain(self.data.index[row])) for row in at)}",
+            lambda at: f"rows {examples(repr(plain(labels[row])) for row in at)}",
         )
         return Clustering(name=column.name, coded=coded)
 
@@ -128,9 +129,7 @@ class FrameReader(Reader[pd.DataFrame]):
         if not columns:
             n = len(self.data) if at is None else len(at)
             return Keys(columns=[], codes=np.zeros(n, dtype=np.int64), first=np.zeros(1, dtype=np.int64))
-        codes, first = ids.group_rows(
-            [_take(key.values, at) for key in columns], [key.name for key in columns]
-        )
+        codes, first = ids.group_rows([(_take(key.values, at), key.name) for key in columns])
         return Keys(columns=columns, codes=codes, first=first if at is None else at[first])
 
     def _where(self, row: int) -> str:
@@ -151,13 +150,11 @@ class FrameReader(Reader[pd.DataFrame]):
         column = find(self.data, roles.score, "score")
         scores = to_float(column.values, column.name)
         weight: FloatArray | None = None
-        absent: BoolArray | None = None
         if roles.weights is not None:
             found = find(self.data, roles.weights, "weights")
             weight = to_float(found.values, found.name, "weights")
             weight = checked_weights(weight, found.name, self._where)
-            absent = weight == 0  # as if the row were not there, whatever its score
-        keep, missing = screen(scores, absent, column.name, roles.nan_policy, self._where)
+        keep, missing = screen(scores, weight, column.name, roles.nan_policy, self._where)
         keys = self._keys(roles)
         if weight is not None and keys.columns:
             totals = np.bincount(keys.codes, weights=weight, minlength=keys.n_groups)
@@ -224,8 +221,7 @@ class FrameReader(Reader[pd.DataFrame]):
             items=items.codes,
             n_items=items.size,
             clusterings=[
-                Clustering(name=one.name, coded=encode(_take(one.values, at), one.name))
-                for one in parts["cluster"]
+                Clustering(one.name, encode(_take(one.values, at), one.name)) for one in parts["cluster"]
             ],
             samples=ids.join_key(samples) if samples else None,
             weights=_take(weights[0], at) if weights else None,

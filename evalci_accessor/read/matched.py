@@ -12,16 +12,15 @@ import pandas as pd
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain, warn
-from evalci_accessor.options import NanPolicy, Unmatched
+from evalci_accessor.options import BETWEEN, NanPolicy, Unmatched
 from evalci_accessor.read.ids import Clustering, is_repeat, join_key
-from evalci_accessor.read.names import joint_name
 from evalci_accessor.read.rows import Kept, Names, Pairing, Rows, Samples, keep_rows
 from evalci_accessor.read.samples import coarsest, ordered
 from evalci_accessor.read.scores import all_binary, in_unit_interval, range_of, sentinel_of
 from evalci_accessor.read.unmatched import Presence, settle, warn_uneven
+from evalci_accessor.stats.repeated.values import refuse_extremes
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
 
-_GREATEST = 1e150  # squares of larger scores, or of smaller ones than its inverse, do not fit
 _ALIKE = 0.75  # share of the systems that an item keeps under a longer id
 Subset = tuple[int, ...]  # places of some clusterings, as (0,) or (0, 1)
 
@@ -92,7 +91,7 @@ class Matched:
     @property
     def cluster(self) -> str | None:
         """The clustering's name, or the names of crossed ones; None where items stand for themselves."""
-        return joint_name([one.name for one in self.clusterings]) if self.clusterings else None
+        return BETWEEN.join([one.name for one in self.clusterings]) if self.clusterings else None
 
     @property
     def weighted(self) -> bool:
@@ -209,7 +208,7 @@ def assemble(grid: Grid, pairing: Pairing) -> Matched:
         warn_uneven(presence, grid.counts)
     _warn_missing(grid, pairing)
     found = grid.means if have.all() else grid.means[have]
-    _refuse_extremes(found, names.score)
+    refuse_extremes(found, names.score)
     clusterings, subsets = _crossed(grid.clusterings)
     ends = np.searchsorted(grid.groups, np.arange(names.n_groups + 1))
     tables = [
@@ -248,15 +247,6 @@ def _crossed(clusterings: list[Clustering]) -> tuple[list[Clustering], dict[Subs
                 codes[0] if size == 1 else np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1)
             )
     return counts, subsets
-
-
-def _refuse_extremes(scores: FloatArray, name: str) -> None:
-    """Scores whose squares do not fit a float."""
-    largest = float(np.abs(scores).max(initial=0.0))
-    if largest > _GREATEST or 0 < largest < 1 / _GREATEST:
-        raise ex.ScoreError(
-            f"The largest score in {name!r} is {largest:g} in size, whose square does not fit a float; rescale them."
-        )
 
 
 def refuse_graded(matched: Matched) -> None:

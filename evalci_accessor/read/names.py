@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,6 @@ from evalci_accessor.read.ids import Codes, first_places
 from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _NAMES = 16  # nobody names more clusterings than that
-
-
-def joint_name(names: Sequence[str]) -> str:
-    """What crossed clusterings are called together."""
-    return BETWEEN.join(names)
 
 
 def did_you_mean(name: object, available: Iterable[object], role: str) -> str:
@@ -215,11 +210,6 @@ def several(specs: Any) -> list[Any]:
     if specs is None:
         return []
     return list(specs) if isinstance(specs, (list, tuple)) else [specs]
-
-
-def is_hashable(spec: Any) -> bool:
-    """Whether it can be a name."""
-    return isinstance(spec, Hashable) and not isinstance(spec, (list, set, dict))
 
 
 def refuse_missing_factor(lacking: BoolArray, name: str, where: Any) -> None:

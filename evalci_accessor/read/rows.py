@@ -318,12 +318,9 @@ def keep_rows(
     """
     keys = Keys(names=names, n_ids=max(rows.n_items, 1), outer=outer)
     key, n_keys = keys.of(rows), names.n_groups * keys.size
-    absent: BoolArray | None = None
     if rows.weights is not None:
-        checked = _weights(rows, keys, key, n_keys)
-        rows = dataclasses.replace(rows, weights=checked)
-        absent = checked == 0  # as if the row were not there, whatever its score
-    keep, missing = screen(rows.scores, absent, names.score, nan_policy, rows.where)
+        rows = dataclasses.replace(rows, weights=_weights(rows, keys, key, n_keys))
+    keep, missing = screen(rows.scores, rows.weights, names.score, nan_policy, rows.where)
     kept = rows.take(keep)
     kept.refuse_missing_ids(names, error, why)
     slot, present = ranked(key if keep is None else key[keep], n_keys)

@@ -102,14 +102,15 @@ def _mapping(texts: set[str]) -> str:
 
 
 def screen(
-    scores: FloatArray, absent: BoolArray | None, name: str, nan_policy: NanPolicy, where: Any
+    scores: FloatArray, weights: FloatArray | None, name: str, nan_policy: NanPolicy, where: Any
 ) -> tuple[BoolArray | None, BoolArray | None]:
     """Masks of the scores that count and of those that are missing, None for all and for none.
 
-    ``absent`` marks weights of 0, whose scores do not matter. ``scores`` may be empty where none can be missing, and
-    ``where`` gives words for a position.
+    One of weight 0 is absent, as if it were not there, whatever it is. ``scores`` may be empty where none can be missing,
+    and ``where`` gives words for a position.
     """
     check_option(nan_policy, NanPolicy, "nan_policy")
+    absent = None if weights is None else weights == 0
     seen = scores if absent is None or not scores.size else np.where(absent, 0.0, scores)
     missing = _missing(seen, name, nan_policy, where)
     keep = None if missing is None else ~missing
