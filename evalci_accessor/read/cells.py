@@ -148,10 +148,8 @@ class Cells(Scores):
             passes = (
                 block[:, 0] if repeats == 1 else np.einsum("ij->i", block, dtype=np.float64, casting="unsafe")
             )
-            count = np.bincount(
-                keys[: len(passes)], weights=passes, minlength=(len(passes) // n_items) * size
-            )
-            sums[start : start + step] = count.reshape(-1, size)[:, held]
+            added = np.bincount(keys[: len(passes)], weights=passes, minlength=len(passes) // n_items * size)
+            sums[start : start + step] = added.reshape(-1, size)[:, held]
         whole = np.tile(sizes[held], n_groups)
         m, s = whole.astype(np.float64), sums.ravel()
         offsets, cluster = np.arange(n_groups + 1) * len(held), np.tile(held, n_groups)

@@ -87,15 +87,13 @@ class CubeWriter(Writer[xr.Dataset]):
         single: bool = False,
     ) -> xr.Dataset:
         """Variables over the kept dims and the axes."""
-        coords = {
-            dim: {name: np.asarray(labels) for name, labels in one.items()}
-            for dim, one in (axes or {}).items()
-        }
+        axes = axes or {}
+        coords = {dim: {key: np.asarray(labels) for key, labels in one.items()} for dim, one in axes.items()}
         sizes = [len(next(iter(one.values()))) for one in coords.values()]
         size = math.prod([*self.shape, *sizes])
-        labelled = {name for one in coords.values() for name in one}
+        given = {name for one in coords.values() for name in one}
 
-        def variable(value: Any) -> Any:
+        def placed(value: Any) -> Any:
             if not isinstance(value, np.ndarray) or not value.ndim:
                 return (), value
             if sizes and value.ndim == 1:
@@ -108,9 +106,7 @@ class CubeWriter(Writer[xr.Dataset]):
         answer = answer.assign_coords(
             {name: (dim, labels) for dim, one in coords.items() for name, labels in one.items()}
         )
-        answer = answer.assign(
-            {name: variable(value) for name, value in columns.items() if name not in labelled}
-        )
+        answer = answer.assign({name: placed(value) for name, value in columns.items() if name not in given})
         if order is not None:
             answer = answer.isel({next(iter(coords)): order.along})
         return answer.isel({next(iter(coords)): 0}) if single else answer
@@ -127,9 +123,7 @@ class CubeReader(Reader[Any]):
     def __init__(self, data: Cube, keys: dict[Hashable, Named] | None = None) -> None:
         self.data, self.keys = data, keys
 
-    def _write(
-        self, score: xr.DataArray, kept: DimNames, systems: Any = None, factor: str = ""
-    ) -> Writer[Any]:
+    def _write(self, score: xr.DataArray, kept: DimNames, systems: Any = None, factor: str = "") -> Any:
         write = CubeWriter(score=score, kept=kept, systems=systems, factor=factor)
         if self.keys is None:
             return write
@@ -142,7 +136,7 @@ class CubeReader(Reader[Any]):
     def _weights(self, roles: Roles) -> Named | None:
         return None if roles.weights is None else find(self.data, roles.weights, "weights")
 
-    def _writer(self, scores: Cells) -> Writer[Any]:
+    def _writer(self, scores: Cells) -> Any:
         return self._write(scores.score, scores.kept)
 
     def _scores(self, roles: Roles) -> Cells:
@@ -183,12 +177,10 @@ class CubeReader(Reader[Any]):
             if str(dim) not in arrays and len(cells.reduced) > 1:
                 arrays[str(dim)] = cells.score[dim]
         # What no cell of the answer counts, for want of a score or of weight, has no say.
-        counts = slice(None) if cells.keep is None else cells.keep.any(axis=0)
-        one_row = cells.values[0].astype(np.float64)[counts] if len(cells.values) == 1 else None
+        at = slice(None) if cells.keep is None else cells.keep.any(axis=0)
+        one_row = cells.values[0].astype(np.float64)[at] if len(cells.values) == 1 else None
         sizes = cells.sizes(cells.reduced)
-        ids = {
-            name: spread_over(array, sizes, name, "cluster").ravel()[counts] for name, array in arrays.items()
-        }
+        ids = {name: spread_over(array, sizes, name, "cluster").ravel()[at] for name, array in arrays.items()}
         kept = usable(ids, one_row)
         return cells, [cells.clustering(Named(array, name)) for name, array in arrays.items() if name in kept]
 
@@ -277,7 +269,7 @@ class CubeReader(Reader[Any]):
         cells = read_cells(Named(array, parts.score.name), reduced, weights, roles.nan_policy)
         pairing = Pairing(systems.labels, systems.pairs, names, roles.unmatched, averages, samples)
         shape = (names.n_groups, len(systems.codes), len(items.codes))
-        block = _block(cells, parts, weights, shape, samples=samples)
+        block = _block(cells, parts, weights, shape, samples)
         if (items.codes >= 0).all() and pd.Index(items.codes).is_unique:
             matched = assemble(_dense(block, items.codes), pairing)
         else:
@@ -295,13 +287,11 @@ class CubeReader(Reader[Any]):
         """The dims that a comparison, or its items, reduce are those that their scores reduce."""
         if roles.factor is None and not self.has_items(roles):
             return roles
-        parts_of = dims.item_parts if roles.factor is None else dims.pair_parts
-        parts = parts_of(self.data, roles)
+        parts = (dims.item_parts if roles.factor is None else dims.pair_parts)(self.data, roles)
         item = [one.array for one in parts.item]
         sample = roles.sample or list(parts.repeats) or None
-        return dataclasses.replace(
-            roles, by=None, dim=(*parts.items, *parts.repeats), item=item, sample=sample
-        )
+        reduced = (*parts.items, *parts.repeats)
+        return dataclasses.replace(roles, by=None, dim=reduced, item=item, sample=sample)
 
     def name(self, spec: Any, role: str) -> str:
         """What the variable or coordinate is called."""
@@ -350,9 +340,7 @@ class Block:
     weights: FloatArray | None
 
 
-def _block(
-    cells: Cells, parts: Parts, weights: Named | None, shape: tuple[int, int, int], *, samples: bool
-) -> Block:
+def _block(cells: Cells, parts: Parts, weights: Named | None, shape: tuple[int, ...], samples: bool) -> Block:
     repeats = math.prod(cells.score.sizes[d] for d in parts.repeats)
     values = cells.values.reshape(*shape, repeats)
     missing = None if cells.missing is None else cells.missing.reshape(values.shape).sum(axis=-1)
@@ -395,7 +383,7 @@ def _item_codes(parts: Parts, sizes: dict[Hashable, int], *, lookalikes: bool = 
     return item_key(coded, [one.name for one in parts.item], warns=not parts.clusters)
 
 
-def _item_clusters(one: Clustering, shape: tuple[int, int, int]) -> Clustering:
+def _item_clusters(one: Clustering, shape: tuple[int, ...]) -> Clustering:
     """Cluster of each item in each group, shape (H, I)."""
     n_groups, n_labels, n_items = shape
     spread = one.coded.codes
@@ -463,9 +451,7 @@ def _ids(parts: Parts, item: IntArray) -> Iterable[tuple[str, Codes]]:
             yield str(name), coded.recoded(coded.codes[item])
 
 
-def _item_weights(
-    parts: Parts, array: xr.DataArray, at: IntArray | None, items: Codes, names: Names
-) -> Named:
+def _item_weights(parts: Parts, array: xr.DataArray, at: Any, items: Codes, names: Names) -> Named:
     """Weights, after the checks, along the kept dims and the items; ``array`` holds the scores of the systems ``at`` places."""
     assert parts.weights is not None
     given, name = parts.weights.array, parts.weights.name

@@ -155,9 +155,7 @@ def given_dims(data: Cube, array: xr.DataArray, roles: Roles, without: DimNames 
     return tuple(wanted)
 
 
-def reduced_dims(
-    data: Cube, array: xr.DataArray, roles: Roles, default: Iterable[Hashable] | None
-) -> DimNames:
+def reduced_dims(data: Cube, array: xr.DataArray, roles: Roles, default: Iterable[Any] | None) -> DimNames:
     """Dims to reduce, in the score's order; ``default`` where the caller named none."""
     wanted = given_dims(data, array, roles)
     if wanted is None:

@@ -213,6 +213,7 @@ class FrameReader(Reader[pd.DataFrame]):
     ) -> Rows:
         """The rows ``at`` some places; ``others`` gives codes of columns without a part in the call."""
         score = parts["score"][0]
+        columns = parts["cluster"]
         samples = [encode_ids(_take(one.values, at), one.name) for one in parts["sample"]]
         weights = [to_float(one.values, one.name, "weights") for one in parts["weights"]]
         return Rows(
@@ -220,9 +221,7 @@ class FrameReader(Reader[pd.DataFrame]):
             groups=keys.codes,
             items=items.codes,
             n_items=items.size,
-            clusterings=[
-                Clustering(one.name, encode(_take(one.values, at), one.name)) for one in parts["cluster"]
-            ],
+            clusterings=[Clustering(one.name, encode(_take(one.values, at), one.name)) for one in columns],
             samples=ids.join_key(samples) if samples else None,
             weights=_take(weights[0], at) if weights else None,
             where=lambda row: self._where(row if at is None else int(at[row])),
@@ -244,9 +243,7 @@ class FrameReader(Reader[pd.DataFrame]):
             factor=called["factor"][0] if called["factor"] else "",
         )
 
-    def pairs(
-        self, roles: Roles, *, averages: bool = True, samples: bool = False
-    ) -> Read[Matched, pd.DataFrame]:
+    def pairs(self, roles: Roles, *, averages: bool = True, samples: bool = False) -> Read[Matched, Any]:
         """Leave out the systems that no pair names, and match the items of the others."""
         roles = self._own(roles)
         if isinstance(roles.factor, list):
@@ -296,12 +293,9 @@ class FrameReader(Reader[pd.DataFrame]):
         self, parts: dict[str, list[Column]], matched: Matched, systems: list[Any]
     ) -> list[tuple[FloatArray, list[IntArray]]]:
         """Scores and clusters in the order of the frame: of two systems, and of all."""
-        names = [one.name for one in matched.clusterings]
-        clusters = [
-            encode(one.values, one.name, lookalikes=False).codes
-            for one in parts["cluster"]
-            if one.name in names
-        ]
+        names = {one.name for one in matched.clusterings}
+        counted = [one for one in parts["cluster"] if one.name in names]
+        clusters = [encode(one.values, one.name, lookalikes=False).codes for one in counted]
         scores = to_float(parts["score"][0].values, parts["score"][0].name)
         whole = ~np.isnan(scores)
         both = whole & np.asarray(pd.Series(bare(parts["factor"][0].values)).isin(systems))

@@ -16,9 +16,7 @@ from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _FLOAT_EXACT = 2**53
-_REPEATS = re.compile(
-    "(sample|epoch|trial|run|seed|repeat|replicate|variant|attempt|try|draw|rep)(_id)?", re.IGNORECASE
-)
+_REPEATS = re.compile("(?i)(sample|epoch|trial|run|seed|repeat|replicate|variant|attempt|try|draw|rep)(_id)?")
 _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 

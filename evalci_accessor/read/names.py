@@ -160,9 +160,8 @@ def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any) -> 
 
 
 def _listed_pairs(systems: list[Any], factor: str, pairs: Any) -> IntArray:
-    form = (
-        f"pairs must be a list of two levels of {factor!r} each, as pairs=[({systems[0]!r}, {systems[1]!r})]"
-    )
+    a, b = systems[:2]
+    form = f"pairs must be a list of two levels of {factor!r} each, as pairs=[({a!r}, {b!r})]"
     if isinstance(pairs, (str, bytes, dict, set)) or not isinstance(pairs, Iterable):
         raise MethodError(f"{form}; got {pairs!r}.")
     chosen: list[tuple[int, int]] = []
@@ -170,15 +169,15 @@ def _listed_pairs(systems: list[Any], factor: str, pairs: Any) -> IntArray:
         several = isinstance(pair, Iterable) and not isinstance(pair, (str, bytes, dict, set))
         if not several or len(both := list(pair)) != 2:
             raise MethodError(f"{form}; one of them is {pair!r}.")
-        a, b = (_position(systems, factor, label, "pairs") for label in both)
-        if a == b:
-            raise MethodError(f"pairs compares {systems[a]!r} with itself; {form}.")
-        if (a, b) in chosen or (b, a) in chosen:
+        i, j = (_position(systems, factor, label, "pairs") for label in both)
+        if i == j:
+            raise MethodError(f"pairs compares {systems[i]!r} with itself; {form}.")
+        if (i, j) in chosen or (j, i) in chosen:
             raise MethodError(
-                f"pairs holds {systems[a]!r} and {systems[b]!r} twice; the difference the other way round is its "
+                f"pairs holds {systems[i]!r} and {systems[j]!r} twice; the difference the other way round is its "
                 "negative."
             )
-        chosen.append((a, b))
+        chosen.append((i, j))
     if not chosen:
         raise MethodError(f"pairs is empty; {form}, or leave it out for all pairs.")
     return np.array(chosen, dtype=np.int64)
