@@ -311,33 +311,16 @@ def _refuse_shared_labels(name: str, dim: Hashable, codes: IntArray, labels: lis
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Block:
-    """Means of the cells over their repeats.
+    """Means of the cells over their repeats."""
 
-    Parameters
-    ----------
-    means : ndarray of float, shape (H, L, I)
-        nan where there is no score; L are the labels along the factor's dim.
-    missing : ndarray of int, shape (H, L, I), or None
-        Scores that were missing and left out.
-    counts : ndarray of int, shape (H, L, I), or None
-        Cells that each mean is over; None where it is the same everywhere.
-    repeats : int
-        Most cells that a mean is over.
-    samples : Samples or None
-        What the means are over, flat; only if asked for.
-    clusterings : list of Clustering
-        The cluster of each item in each group, shape (H, I).
-    weights : ndarray of float, shape (H, I), or None
-    """
-
-    means: FloatArray
-    missing: IntArray | None
-    counts: IntArray | None
-    repeats: int
+    means: FloatArray  # (H, L, I): nan where there is no score; L are the labels along the factor's dim
+    missing: IntArray | None  # (H, L, I): scores that were missing and left out
+    counts: IntArray | None  # (H, L, I): cells that each mean is over; None where it is the same everywhere
+    repeats: int  # most cells that a mean is over
     sentinel: tuple[float, int] | None
-    samples: Samples | None
-    clusterings: list[Clustering]
-    weights: FloatArray | None
+    samples: Samples | None  # what the means are over, flat; only if asked for
+    clusterings: list[Clustering]  # the cluster of each item in each group, shape (H, I)
+    weights: FloatArray | None  # (H, I)
 
 
 def _block(cells: Cells, parts: Parts, weights: Named | None, shape: tuple[int, ...], samples: bool) -> Block:

@@ -29,21 +29,11 @@ from evalci_accessor.stats.validate import FloatArray, IntArray
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Keys:
-    """What the rows of the answer are: a group a distinct key.
+    """What the rows of the answer are: a group a distinct key."""
 
-    Parameters
-    ----------
-    columns : list of Column
-        Empty where all rows are one group.
-    codes : ndarray of int
-        The group of each row.
-    first : ndarray of int
-        The first row of each group, as a place in the caller's data.
-    """
-
-    columns: list[Column]
-    codes: IntArray
-    first: IntArray
+    columns: list[Column]  # empty where all rows are one group
+    codes: IntArray  # the group of each row
+    first: IntArray  # the first row of each group, as a place in the caller's data
 
     @property
     def n_groups(self) -> int:

@@ -22,19 +22,11 @@ _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Codes:
-    """Ids as codes 0..size-1, -1 where the id is missing; not every code need occur.
+    """Ids as codes 0..size-1, -1 where the id is missing; not every code need occur."""
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n,)
-    size : int
-    label : callable
-        The id of a code.
-    """
-
-    codes: IntArray
+    codes: IntArray  # (n,)
     size: int
-    label: Callable[[int], Any]
+    label: Callable[[int], Any]  # the id of a code
 
     def recoded(self, codes: IntArray) -> Codes:
         """The same ids, of other scores."""

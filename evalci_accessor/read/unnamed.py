@@ -26,26 +26,13 @@ _LOOKED_AT = 2000  # entries that tell
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Divided:
-    """A column that divides the samples of nearly every item.
-
-    Parameters
-    ----------
-    name : str
-    size : int
-        Its number of values.
-    shown : str
-        The first of them.
-    once : bool
-        Whether an item has each value once, as a number of the sample would be.
-    ids : ndarray of int
-        The value of each score.
-    """
+    """A column that divides the samples of nearly every item."""
 
     name: str
-    size: int
-    shown: str
-    once: bool
-    ids: IntArray
+    size: int  # its number of values
+    shown: str  # the first of them
+    once: bool  # whether an item has each value once, as a number of the sample would be
+    ids: IntArray  # the value of each score
 
 
 def ids_or_settings(values: Any, name: str) -> Codes | None:
