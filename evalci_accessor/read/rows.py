@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -139,13 +140,8 @@ class Rows:
                     "knowingly, as with dropna(subset=[...])."
                 )
         for one in self.clusterings:
-            refuse_missing_clusters(
-                one.coded.codes < 0,
-                one.name,
-                names.entries,
-                lambda at: examples(at, words=self.where),
-                "each item",
-            )
+            lacking, shown = one.coded.codes < 0, functools.partial(examples, words=self.where)
+            refuse_missing_clusters(lacking, one.name, names.entries, shown, "each item")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -47,6 +47,14 @@ def ids_or_settings(values: Any, name: str) -> Codes | None:
     return None
 
 
+def ids_only(values: Any, name: str) -> Codes | None:
+    """Codes of what nobody named, if it holds ids rather than measurements; else None."""
+    if not pd.api.types.is_float_dtype(values.dtype):
+        with contextlib.suppress(EvalCIError):  # lists or dicts, which are no ids
+            return encode_ids(values, name)
+    return None
+
+
 def pooled_words(kept: Rows, slot: IntArray, names: Names) -> str:
     """In words, that samples of several systems seem to count as those of one; empty if not.
 
