@@ -77,21 +77,11 @@ class Read(Generic[Found, Answer]):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Clusterings:
-    """The same scores by each of several clusterings.
+    """The same scores by each of several clusterings."""
 
-    Parameters
-    ----------
-    samples : list of Sample
-        One a clustering; with those that are crossed, all together first.
-    plain : Sample
-        The scores without a clustering.
-    named : bool
-        Whether the caller named them; else they are whatever repeats its values.
-    """
-
-    samples: list[Sample]
-    plain: Sample
-    named: bool
+    samples: list[Sample]  # one a clustering; with those that are crossed, all together first
+    plain: Sample  # the scores without a clustering
+    named: bool  # whether the caller named them; else they are whatever repeats its values
 
 
 class Reader(abc.ABC, Generic[Answer]):

@@ -74,20 +74,12 @@ def codes_over(named: Named, coded: Codes, sizes: dict[Hashable, int], role: str
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells(Scores):
-    """Checked scores with the kept dims first, flattened to (H, N).
-
-    Parameters
-    ----------
-    score : DataArray
-        The scores as they came, for their dims, sizes and labels.
-    kept, reduced : tuple
-        Dims that stay, and dims that are reduced.
-    """
+    """Checked scores with the kept dims first, flattened to (H, N)."""
 
     entry: ClassVar[str] = "cell"
-    score: xr.DataArray
-    kept: DimNames
-    reduced: DimNames
+    score: xr.DataArray  # the scores as they came, for their dims, sizes and labels
+    kept: DimNames  # dims that stay
+    reduced: DimNames  # dims that are reduced
     shape: tuple[int, ...]
 
     def sizes(self, dims: Iterable[Hashable]) -> dict[Hashable, int]:

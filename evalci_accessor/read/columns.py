@@ -150,19 +150,18 @@ def _aligned(data: Frame, series: pd.Series, role: str) -> pd.Series:
     """The Series in the order of the rows; it must cover their index exactly."""
     if series.index.equals(data.index):
         return series
-    unique = series.index.is_unique and data.index.is_unique
-    if unique and len(series) == len(data):
+    if series.index.is_unique and data.index.is_unique and len(series) == len(data):
         order = series.index.get_indexer(data.index)
         if (order >= 0).all():
             return series.iloc[order]
     missing = data.index.difference(series.index)
     extra = series.index.difference(data.index)
-    reason = (
-        f"{len(missing)} row label(s) are not in it ({examples(map(repr, missing))}), {len(extra)} of its labels are not in "
-        f"the rows ({examples(map(repr, extra))})"
-        if len(missing) or len(extra)
-        else "labels repeat, so rows cannot be told apart by them"
-    )
+    reason = "labels repeat, so rows cannot be told apart by them"
+    if len(missing) or len(extra):
+        reason = (
+            f"{len(missing)} row label(s) are not in it ({examples(map(repr, missing))}), {len(extra)} of its labels are not "
+            f"in the rows ({examples(map(repr, extra))})"
+        )
     raise ex.AlignmentError(
         f"The Series passed as `{role}` does not cover the index of the data exactly: {reason}. A Series aligns by index; "
         f"pass .to_numpy() to go by position.{f' {_BY_KIND}' if role == 'weights' else ''}"

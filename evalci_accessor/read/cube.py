@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from evalci_accessor.read.names import choose_systems, refuse_missing_factor
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples, item_weights
 from evalci_accessor.read.scores import checked_weights, refuse_weightless
 from evalci_accessor.read.tidy import FrameWriter
-from evalci_accessor.read.unnamed import ids_or_settings, usable
+from evalci_accessor.read.unnamed import ids_only, ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
 
 
@@ -194,6 +194,8 @@ class CubeReader(Reader[Any]):
         ids = _item_codes(parts, inner, lookalikes=True)
         numbers = join_key(_coded(parts.samples, inner)) if parts.samples else None
         taken = {one.name for one in (parts.score, *parts.item, *parts.samples)}
+        bare = {dim: cells.score[dim] for dim in cells.reduced if dim not in self.data.coords}
+        free = {name: one for name, one in {**self.data.coords, **bare}.items() if str(name) not in taken}
         clusterings = [cells.clustering(one) for one in parts.clusters]
         rows = Rows(
             scores=cells.values.astype(np.float64).ravel(),
@@ -205,7 +207,7 @@ class CubeReader(Reader[Any]):
             samples=None if numbers is None else numbers.recoded(np.tile(numbers.codes, n_groups)),
             weights=None if parts.weights is None else weights_over(parts.weights, sizes),
             where=cells.where,
-            others=lambda: self._settings(cells, taken),
+            others=lambda: _others(free, inner, ids_or_settings, np.tile(np.arange(n_cells), n_groups)),
         )
         names = self._names(parts, n_groups, ids, cells.group_label)
         found = gather(rows, names, roles.nan_policy, nested=roles.nested)
@@ -231,16 +233,6 @@ class CubeReader(Reader[Any]):
             factor="" if parts.factor is None else parts.factor.name,
             kept=tuple(map(str, parts.kept)),
         )
-
-    def _settings(self, cells: Cells, taken: set[str]) -> Iterable[tuple[str, Codes]]:
-        """Coordinates along the reduced dims, and these dims themselves, that could tell two cells apart."""
-        bare = {dim: cells.score[dim] for dim in cells.reduced if dim not in self.data.coords}
-        for name, coord in {**self.data.coords, **bare}.items():
-            if str(name) not in taken and coord.ndim and set(coord.dims) <= set(cells.reduced):
-                coded = ids_or_settings(ids_of(coord), str(name))
-                if coded is not None:
-                    coded = codes_over(Named(coord, str(name)), coded, cells.sizes(cells.reduced), "item")
-                    yield str(name), coded.recoded(np.tile(coded.codes, len(cells.values)))
 
     def has_items(self, roles: Roles) -> bool:
         """Whether items, or samples of items, are named."""
@@ -311,33 +303,16 @@ def _refuse_shared_labels(name: str, dim: Hashable, codes: IntArray, labels: lis
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Block:
-    """Means of the cells over their repeats.
+    """Means of the cells over their repeats."""
 
-    Parameters
-    ----------
-    means : ndarray of float, shape (H, L, I)
-        nan where there is no score; L are the labels along the factor's dim.
-    missing : ndarray of int, shape (H, L, I), or None
-        Scores that were missing and left out.
-    counts : ndarray of int, shape (H, L, I), or None
-        Cells that each mean is over; None where it is the same everywhere.
-    repeats : int
-        Most cells that a mean is over.
-    samples : Samples or None
-        What the means are over, flat; only if asked for.
-    clusterings : list of Clustering
-        The cluster of each item in each group, shape (H, I).
-    weights : ndarray of float, shape (H, I), or None
-    """
-
-    means: FloatArray
-    missing: IntArray | None
-    counts: IntArray | None
-    repeats: int
+    means: FloatArray  # (H, L, I): nan where there is no score; L are the labels along the factor's dim
+    missing: IntArray | None  # (H, L, I): scores that were missing and left out
+    counts: IntArray | None  # (H, L, I): cells that each mean is over; None where it is the same everywhere
+    repeats: int  # most cells that a mean is over
     sentinel: tuple[float, int] | None
-    samples: Samples | None
-    clusterings: list[Clustering]
-    weights: FloatArray | None
+    samples: Samples | None  # what the means are over, flat; only if asked for
+    clusterings: list[Clustering]  # the cluster of each item in each group, shape (H, I)
+    weights: FloatArray | None  # (H, I)
 
 
 def _block(cells: Cells, parts: Parts, weights: Named | None, shape: tuple[int, ...], samples: bool) -> Block:
@@ -437,18 +412,24 @@ def _rows(parts: Parts, cells: Cells, block: Block, systems: IntArray, items: Co
         samples=None,
         weights=None if block.weights is None else block.weights[group, item],
         where=lambda i: describe(cells.score, sizes, i),
-        others=lambda: _ids(parts, item),
+        others=lambda: _others(dict(parts.array.coords), cells.sizes(parts.items), ids_only, item),
         held=block.samples,
     )
 
 
-def _ids(parts: Parts, item: IntArray) -> Iterable[tuple[str, Codes]]:
-    """Coordinates along the items that could tell two of them apart, an entry a score."""
-    sizes = {d: parts.array.sizes[d] for d in parts.items}
-    for name, coord in parts.array.coords.items():
-        if coord.ndim and set(coord.dims) <= set(parts.items) and coord.dtype.kind != "f":
-            coded = _coded([Named(coord, str(name))], sizes)[0]
-            yield str(name), coded.recoded(coded.codes[item])
+def _others(
+    coords: dict[Hashable, Any],
+    sizes: dict[Hashable, int],
+    coded_as: Callable[[Any, str], Codes | None],
+    at: IntArray,
+) -> Iterable[tuple[str, Codes]]:
+    """Coordinates along some dims, as far as they are ids or settings; ``at`` is the place of each score along these."""
+    for name, coord in coords.items():
+        if coord.ndim and set(coord.dims) <= set(sizes):
+            coded = coded_as(ids_of(coord), str(name))
+            if coded is not None:
+                coded = codes_over(Named(coord, str(name)), coded, sizes, "item")
+                yield str(name), coded.recoded(coded.codes[at])
 
 
 def _item_weights(parts: Parts, array: xr.DataArray, at: Any, items: Codes, names: Names) -> Named:

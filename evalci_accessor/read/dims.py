@@ -214,39 +214,18 @@ def dims_of(arrays: list[Named]) -> set[Hashable]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parts:
-    """The dims of the scores by their part.
-
-    Parameters
-    ----------
-    score : Named
-    factor : Named or None
-        Labels of the systems along ``systems``.
-    item : list of Named
-        What tells the items apart, along ``items``.
-    clusters : list of Named
-    samples : list of Named
-        What numbers the samples of an item.
-    weights : Named or None
-    systems : hashable
-        The dim of the factor; None where there is none.
-    items : tuple
-        Dims of the items.
-    repeats : tuple
-        Dims of the samples of an item.
-    kept : tuple
-        Dims that stay.
-    """
+    """The dims of the scores by their part."""
 
     score: Named
-    factor: Named | None
-    item: list[Named]
+    factor: Named | None  # labels of the systems along ``systems``
+    item: list[Named]  # what tells the items apart, along ``items``
     clusters: list[Named]
-    samples: list[Named]
+    samples: list[Named]  # what numbers the samples of an item
     weights: Named | None
-    systems: Hashable = None
-    items: DimNames = ()
-    repeats: DimNames = ()
-    kept: DimNames = ()
+    systems: Hashable = None  # the dim of the factor; None where there is none
+    items: DimNames = ()  # dims of the items
+    repeats: DimNames = ()  # dims of the samples of an item
+    kept: DimNames = ()  # dims that stay
 
     @property
     def array(self) -> xr.DataArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar
@@ -23,27 +22,17 @@ from evalci_accessor.read.rows import Names, Pairing, Rows
 from evalci_accessor.read.samples import Scores, told_of
 from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
 from evalci_accessor.read.tidy import FrameWriter, as_series
-from evalci_accessor.read.unnamed import ids_or_settings, usable
+from evalci_accessor.read.unnamed import ids_only, ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Keys:
-    """What the rows of the answer are: a group a distinct key.
+    """What the rows of the answer are: a group a distinct key."""
 
-    Parameters
-    ----------
-    columns : list of Column
-        Empty where all rows are one group.
-    codes : ndarray of int
-        The group of each row.
-    first : ndarray of int
-        The first row of each group, as a place in the caller's data.
-    """
-
-    columns: list[Column]
-    codes: IntArray
-    first: IntArray
+    columns: list[Column]  # empty where all rows are one group
+    codes: IntArray  # the group of each row
+    first: IntArray  # the first row of each group, as a place in the caller's data
 
     @property
     def n_groups(self) -> int:
@@ -262,7 +251,7 @@ class FrameReader(Reader[pd.DataFrame]):
         systems = choose_systems(coded, factor.name, roles)
         keys = self._keys(roles, systems.at)
         items = self._item_key(parts, systems.at, lookalikes=False)
-        rows = self._rows(parts, systems.at, keys, items, systems.codes, _ids)
+        rows = self._rows(parts, systems.at, keys, items, systems.codes, ids_only)
         names = self._names(parts, keys, items)
         pairing = Pairing(systems.labels, systems.pairs, names, roles.unmatched, averages, samples)
         matched = match(rows, pairing, roles.nan_policy)
@@ -339,27 +328,19 @@ class FrameReader(Reader[pd.DataFrame]):
         return find(self.data, self.data if own else spec, role).name
 
 
-def _ids(values: Any, name: str) -> Codes | None:
-    """Codes of a column that holds ids rather than measurements; else None."""
-    if not pd.api.types.is_float_dtype(values.dtype):
-        with contextlib.suppress(ex.EvalCIError):  # lists or dicts, which are no ids
-            return encode_ids(values, name)
-    return None
-
-
 def _refuse_keys(clusterings: list[Column], keys: Keys) -> None:
     """A clustering that is also in by= is one cluster within each row of the answer."""
     names = {key.name for key in keys.columns}
     both = [one.name for one in clusterings if one.name in names]
     if not both:
         return
-    others = (
-        " Leave it out of by=, name what is shared within it as cluster=, or use proportion_ci if the items within it "
-        "really are independent."
-    )
-    if len(clusterings) > 1:
-        others = " Leave it out of cluster=: the others are what the scores of a row share."
+    others = "Leave it out of cluster=: the others are what the scores of a row share."
+    if len(clusterings) == 1:
+        others = (
+            "Leave it out of by=, name what is shared within it as cluster=, or use proportion_ci if the items within it "
+            "really are independent."
+        )
     raise ex.ClusterError(
         f"cluster= and by= both name {both[0]!r}, so within each row of the answer all scores lie in a single cluster of "
-        f"it.{others}"
+        f"it. {others}"
     )

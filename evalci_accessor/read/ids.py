@@ -22,19 +22,11 @@ _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Codes:
-    """Ids as codes 0..size-1, -1 where the id is missing; not every code need occur.
+    """Ids as codes 0..size-1, -1 where the id is missing; not every code need occur."""
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n,)
-    size : int
-    label : callable
-        The id of a code.
-    """
-
-    codes: IntArray
+    codes: IntArray  # (n,)
     size: int
-    label: Callable[[int], Any]
+    label: Callable[[int], Any]  # the id of a code
 
     def recoded(self, codes: IntArray) -> Codes:
         """The same ids, of other scores."""
@@ -110,10 +102,14 @@ def _refuse_rounded(values: np.ndarray, name: str) -> None:
 
 def _warn_lookalikes(labels: Any, name: str) -> None:
     """Warn of ids that differ only in Unicode form or in white space; they stay apart."""
-    texts = [label for label in labels if isinstance(label, str)] if _may_be_text(labels) else []
+    dtype = getattr(labels, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufbmM":
+        return
+    texts = [label for label in labels if isinstance(label, str)]
     if not texts:
         return
-    _warn_mixed(labels, set(texts), name)
+    if len(texts) < len(labels):
+        _warn_mixed(labels, set(texts), name)
     blanks = [text for text in texts if text.strip().lower() in _BLANKS]
     if blanks:
         warn(
@@ -141,19 +137,13 @@ def _warn_lookalikes(labels: Any, name: str) -> None:
 
 def _warn_mixed(labels: Any, texts: set[str], name: str) -> None:
     """Warn of ids that are a number in one row and the same number as text in another; they stay apart."""
-    others = [label for label in labels if not isinstance(label, str)] if len(texts) < len(labels) else []
-    both = [label for label in others if str(label) in texts]
+    both = [label for label in labels if not isinstance(label, str) and str(label) in texts]
     if both:
         warn(
             f"{len(both)} id(s) in {name!r} occur both as text and as {type(both[0]).__name__} and were kept apart: "
             f"{examples(map(repr, both))}. Bring the column to one type first, as with .astype(str).",
             ex.ClusterIdWarning,
         )
-
-
-def _may_be_text(labels: Any) -> bool:
-    dtype = getattr(labels, "dtype", None)
-    return not (isinstance(dtype, np.dtype) and dtype.kind in "iufbmM")
 
 
 def group_rows(keys: list[tuple[Any, str]]) -> tuple[IntArray, IntArray]:

@@ -23,42 +23,21 @@ from evalci_accessor.stats.validate import FloatArray, IntArray
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Items:
-    """Items of all groups, one group after the other.
+    """Items of all groups, one group after the other."""
 
-    Parameters
-    ----------
-    groups, n : ndarray of int, shape (I,)
-        Group, ascending, and number of samples of each item.
-    scores : ndarray of float, shape (S,)
-        The samples of one item after the other.
-    clusterings : list of Clustering
-        With the cluster of each item; none where items count as independent.
-    weights : ndarray of float, shape (I,), or None
-        Weights above 0; None where all items count the same.
-    label : callable
-        The id of an item by its place.
-    words : callable
-        The same in words, as "'q7' in model='A'".
-    names : Names
-    per_entry : ndarray of int, shape (entries,)
-        Samples of the item of each row or cell, in their order; 0 for one that does not count.
-    spread : callable
-        Numbers, one a row or cell in their order, times the caller's weights, as weights that the caller could pass.
-    pooled : str
-        In words, that samples of several systems seem to count as those of one; empty if not.
-    """
-
-    groups: IntArray
-    n: IntArray
-    scores: FloatArray
-    clusterings: list[Clustering]
-    weights: FloatArray | None
-    label: Callable[[int], Any]
-    words: Callable[[int], str]
+    groups: IntArray  # (I,): group of each item, ascending
+    n: IntArray  # (I,): number of samples of each item
+    scores: FloatArray  # (S,): the samples of one item after the other
+    clusterings: list[Clustering]  # with the cluster of each item; none where items count as independent
+    weights: FloatArray | None  # (I,): weights above 0; None where all items count the same
+    label: Callable[[int], Any]  # the id of an item by its place
+    words: Callable[[int], str]  # the same in words, as "'q7' in model='A'"
     names: Names
+    # Samples of the item of each row or cell, in their order; 0 for one that does not count.
     per_entry: IntArray
+    # Numbers, one a row or cell, times the caller's weights, as weights that the caller could pass.
     spread: Callable[[FloatArray], Any] = lambda values: values
-    pooled: str = ""
+    pooled: str = ""  # in words, that samples of several systems seem to count as those of one; empty if not
 
     @property
     def item(self) -> IntArray:

@@ -27,65 +27,31 @@ Subset = tuple[int, ...]  # places of some clusterings, as (0,) or (0, 1)
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Table:
-    """The items of one group.
+    """The items of one group."""
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n, M)
-        Mean score of an item under a system; nan where the system lacks the item.
-    clusters : dict of ndarray of int, shape (n,)
-        Cluster codes by each clustering, and by each of their intersections; empty without a clustering.
-    items : ndarray of int, shape (n,)
-        Codes of the items, for messages.
-    weights : ndarray of float, shape (n,), or None
-        Weights above 0; None where all items count the same.
-    samples : Samples or None
-        What the means are over; None unless it was asked for.
-    """
-
-    scores: FloatArray
+    scores: FloatArray  # (n, M): mean score of an item under a system; nan where the system lacks the item
+    # (n,): cluster codes by each clustering, and by each of their intersections; empty without a clustering.
     clusters: dict[Subset, IntArray]
-    items: IntArray
-    weights: FloatArray | None
-    samples: Samples | None = None
+    items: IntArray  # (n,): codes of the items, for messages
+    weights: FloatArray | None  # (n,): weights above 0; None where all items count the same
+    samples: Samples | None = None  # what the means are over; None unless it was asked for
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Matched:
-    """The tables of all groups, the pairs to compare, and the words to speak of them.
+    """The tables of all groups, the pairs to compare, and the words to speak of them."""
 
-    Parameters
-    ----------
-    tables : list of Table
-        One a group (H of them), in the order of the groups.
-    systems : list
-        The M labels in order of first appearance.
-    pairs : ndarray of int, shape (P, 2)
-        A difference is the first minus the second.
-    names : Names
-    clusterings : list of Clustering
-        Those that count; their codes are in the tables.
-    score_range : tuple of float
-        Least and greatest item mean; nan without scores.
-    binary : bool
-        Whether all item means are 0 or 1.
-    repeats : int
-        Most scores that were averaged into one cell.
-    sentinel : tuple or None
-        A negative value that looks like a mark rather than a score, and how often it occurs.
-    orders : callable or None
-        Scores and clusters of two systems in further orders that rows of a fitted model may have.
-    """
-
-    tables: list[Table]
-    systems: list[Any]
-    pairs: IntArray
+    tables: list[Table]  # one a group (H of them), in the order of the groups
+    systems: list[Any]  # the M labels in order of first appearance
+    pairs: IntArray  # (P, 2): a difference is the first minus the second
     names: Names
-    clusterings: list[Clustering]
-    score_range: tuple[float, float]
-    binary: bool
-    repeats: int
+    clusterings: list[Clustering]  # those that count; their codes are in the tables
+    score_range: tuple[float, float]  # least and greatest item mean; nan without scores
+    binary: bool  # whether all item means are 0 or 1
+    repeats: int  # most scores that were averaged into one cell
+    # A negative value that looks like a mark rather than a score, and how often it occurs.
     sentinel: tuple[float, int] | None
+    # Scores and clusters of two systems in further orders that rows of a fitted model may have.
     orders: Callable[[list[Any]], list[tuple[FloatArray, list[IntArray]]]] | None = None
 
     @property
@@ -122,39 +88,19 @@ class Matched:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grid:
-    """Means of the items of all groups, one group after the other.
+    """Means of the items of all groups, one group after the other."""
 
-    Parameters
-    ----------
-    means : ndarray of float, shape (S, M)
-        nan where a system lacks the item.
-    lost : ndarray of bool, shape (S, M), or None
-        Where a missing score was left out.
-    items, groups : ndarray of int, shape (S,)
-        ``groups`` ascends.
-    clusterings : list of Clustering
-        The cluster of each item, S of them.
-    weights : ndarray of float, shape (S,), or None
-    counts : ndarray of int, shape (S, M), or None
-        Scores that each mean is over; None where it is the same everywhere.
-    repeats : int
-    n_missing : ndarray of int, shape (H, M)
-    sentinel : tuple or None
-    samples : Samples or None
-        Only if asked for.
-    """
-
-    means: FloatArray
-    lost: BoolArray | None
-    items: IntArray
-    groups: IntArray
-    clusterings: list[Clustering]
-    weights: FloatArray | None
-    counts: IntArray | None
+    means: FloatArray  # (S, M): nan where a system lacks the item
+    lost: BoolArray | None  # (S, M): where a missing score was left out
+    items: IntArray  # (S,)
+    groups: IntArray  # (S,), ascending
+    clusterings: list[Clustering]  # the cluster of each item, S of them
+    weights: FloatArray | None  # (S,)
+    counts: IntArray | None  # (S, M): scores that each mean is over; None where it is the same everywhere
     repeats: int
-    n_missing: IntArray
+    n_missing: IntArray  # (H, M)
     sentinel: tuple[float, int] | None
-    samples: Samples | None = None
+    samples: Samples | None = None  # only if asked for
 
 
 def match(rows: Rows, pairing: Pairing, nan_policy: NanPolicy) -> Matched:

@@ -97,26 +97,13 @@ def named_parts(roles: Roles, listed: Callable[[Any], list[Any]]) -> dict[str, l
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Systems:
-    """The systems that some pair names, in order of first appearance, and what is theirs.
-
-    Parameters
-    ----------
-    labels : list
-    pairs : ndarray of int, shape (P, 2)
-        Places among the labels.
-    codes : ndarray of int
-        The system of each entry that is of one of them.
-    at : ndarray of int, or None
-        Where these entries are; None for all.
-    first : ndarray of int
-        Where each system appears first.
-    """
+    """The systems that some pair names, in order of first appearance, and what is theirs."""
 
     labels: list[Any]
-    pairs: IntArray
-    codes: IntArray
-    at: IntArray | None
-    first: IntArray
+    pairs: IntArray  # (P, 2): places among the labels
+    codes: IntArray  # the system of each entry that is of one of them
+    at: IntArray | None  # where these entries are; None for all
+    first: IntArray  # where each system appears first
 
 
 def choose_systems(coded: Codes, factor: str, roles: Roles) -> Systems:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,37 +22,18 @@ _EQUAL = 1 - 1e-9
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Names:
-    """What things are called, for messages.
-
-    Parameters
-    ----------
-    score : str
-    item : list of str
-        The columns or dims that make the item's id together.
-    samples : list of str
-        What numbers the samples of an item together.
-    weights : str or None
-    entries : str
-        What one score is, in the plural: "rows" or "cells".
-    n_groups : int
-    item_label, group_label : callable
-        The id of an item's code; words for a group, as "model='A'", empty for the only one.
-    factor : str
-        What tells the systems apart; empty where there is one.
-    kept : tuple of str
-        Dims of a cube that stay.
-    """
+    """What things are called, for messages."""
 
     score: str
-    item: list[str]
-    samples: list[str]
-    entries: str
+    item: list[str]  # the columns or dims that make the item's id together
+    samples: list[str]  # what numbers the samples of an item together
+    entries: str  # what one score is, in the plural: "rows" or "cells"
     n_groups: int
-    item_label: Callable[[int], Any]
-    group_label: Callable[[int], str]
+    item_label: Callable[[int], Any]  # the id of an item's code
+    group_label: Callable[[int], str]  # words for a group, as "model='A'"; empty for the only one
     weights: str | None = None
-    factor: str = ""
-    kept: tuple[str, ...] = ()
+    factor: str = ""  # what tells the systems apart; empty where there is one
+    kept: tuple[str, ...] = ()  # dims of a cube that stay
 
     @property
     def key(self) -> str:
@@ -92,21 +74,11 @@ class Pairing:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """How the samples of an item vary under each system.
+    """How the samples of an item vary under each system."""
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n, M)
-        Number of samples, 0 where the system lacks the item.
-    variances : ndarray of float, shape (n, M)
-        Their variance (n - 1); nan of a single one.
-    binary : bool
-        Whether every one is 0 or 1.
-    """
-
-    counts: IntArray
-    variances: FloatArray
-    binary: bool
+    counts: IntArray  # (n, M): number of samples, 0 where the system lacks the item
+    variances: FloatArray  # (n, M): their variance (n - 1); nan of a single one
+    binary: bool  # whether every one is 0 or 1
 
     @classmethod
     def of(cls, counts: IntArray, squares: FloatArray, *, binary: bool) -> Samples:
@@ -122,38 +94,20 @@ class Samples:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
-    """One row a score.
+    """One row a score."""
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n,)
-        nan where missing.
-    groups, systems, items : ndarray of int, shape (n,)
-        -1 for a missing item.
-    n_items : int
-    clusterings : list of Clustering
-    samples : Codes or None
-    weights : ndarray of float, shape (n,), or None
-        As they came; the items of weight 0 are absent.
-    where : callable
-        Words for a row.
-    others : callable
-        Further columns by name that could tell two scores of an item apart; only for a message.
-    held : Samples or None
-        What each row is the mean of; None where a row is a single score.
-    """
-
-    scores: FloatArray
+    scores: FloatArray  # (n,): nan where missing
     groups: IntArray
     systems: IntArray
-    items: IntArray
+    items: IntArray  # -1 for a missing one
     n_items: int
     clusterings: list[Clustering]
     samples: Codes | None
-    weights: FloatArray | None
-    where: Callable[[int], str]
+    weights: FloatArray | None  # (n,): as they came; the items of weight 0 are absent
+    where: Callable[[int], str]  # words for a row
+    # Further columns by name that could tell two scores of an item apart; only for a message.
     others: Callable[[], Iterable[tuple[str, Codes]]]
-    held: Samples | None = None
+    held: Samples | None = None  # what each row is the mean of; None where a row is a single score
 
     def take(self, keep: BoolArray | None) -> Rows:
         """Some of the rows; all for None."""
@@ -186,13 +140,8 @@ class Rows:
                     "knowingly, as with dropna(subset=[...])."
                 )
         for one in self.clusterings:
-            refuse_missing_clusters(
-                one.coded.codes < 0,
-                one.name,
-                names.entries,
-                lambda at: examples(at, words=self.where),
-                "each item",
-            )
+            lacking, shown = one.coded.codes < 0, functools.partial(examples, words=self.where)
+            refuse_missing_clusters(lacking, one.name, names.entries, shown, "each item")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -227,28 +176,14 @@ class Keys:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """The rows that count, and the item of each.
-
-    Parameters
-    ----------
-    rows : Rows
-    keep, missing : ndarray of bool or None
-        Which of the caller's rows these are, None for all, and which have no score, None for none.
-    slot : ndarray of int
-        The item of each row.
-    present : ndarray of int
-        The key of each item.
-    weights : ndarray of float or None
-        The weight of each item.
-    keys : Keys
-    """
+    """The rows that count, and the item of each."""
 
     rows: Rows
-    keep: BoolArray | None
-    missing: BoolArray | None
-    slot: IntArray
-    present: IntArray
-    weights: FloatArray | None
+    keep: BoolArray | None  # which of the caller's rows these are; None for all
+    missing: BoolArray | None  # which of them have no score; None for none
+    slot: IntArray  # the item of each row
+    present: IntArray  # the key of each item
+    weights: FloatArray | None  # the weight of each item
     keys: Keys
 
     def words(self, i: int) -> str:

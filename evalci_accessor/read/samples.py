@@ -22,47 +22,23 @@ Rows = tuple[FloatArray, list[IntArray], FloatArray | None]  # scores, cluster c
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
-    """The cluster totals of each group.
-
-    Parameters
-    ----------
-    totals : ClusterTotals
-    cluster : str or None
-        Name of the clustering; None where each score stands for itself.
-    cluster_label : callable
-        The id of a cluster code.
-    group_label : callable
-        Words for a group, as "model='A'"; empty for the only one.
-    n_missing : ndarray of int, shape (H,)
-        Scores left out.
-    n_lost : int
-        Clusters that lost all their scores.
-    score_range : tuple of float
-        Least and greatest score; nan without scores.
-    sentinel : tuple or None
-        A negative value that looks like a mark rather than a score, and how often it occurs.
-    hint : str
-        What else could be meant where every cluster holds one score.
-    crossing : Crossing or None
-        The clusterings where there are several; the totals are those of the first, and the name is that of all.
-    alone : bool
-        Whether no clustering was named, so that each score is a cluster of its own: ``cluster`` names what a score is.
-    rows : callable or None
-        Scores, clusters and weights of a group, one by one.
-    """
+    """The cluster totals of each group."""
 
     totals: ClusterTotals
-    cluster: str | None
-    cluster_label: Callable[[int], Any]
-    group_label: Callable[[int], str]
-    n_missing: IntArray
-    n_lost: int
-    score_range: tuple[float, float]
+    cluster: str | None  # name of the clustering; None where each score stands for itself
+    cluster_label: Callable[[int], Any]  # the id of a cluster code
+    group_label: Callable[[int], str]  # words for a group, as "model='A'"; empty for the only one
+    n_missing: IntArray  # (H,): scores left out
+    n_lost: int  # clusters that lost all their scores
+    score_range: tuple[float, float]  # least and greatest score; nan without scores
+    # A negative value that looks like a mark rather than a score, and how often it occurs.
     sentinel: tuple[float, int] | None
-    hint: str = ""
+    hint: str = ""  # what else could be meant where every cluster holds one score
+    # The clusterings where there are several; the totals are those of the first, and the name is that of all.
     crossing: Crossing | None = None
+    # Whether no clustering was named, so that each score is a cluster: ``cluster`` names what a score is.
     alone: bool = False
-    rows: Callable[[int], Rows] | None = None
+    rows: Callable[[int], Rows] | None = None  # scores, clusters and weights of a group, one by one
 
     @property
     def clusterings(self) -> tuple[Sample, ...]:
@@ -80,43 +56,23 @@ class Crossing:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scores:
-    """Checked scores and weights of a container, ready to be added up by any clustering.
-
-    Parameters
-    ----------
-    values : ndarray
-        Numbers or booleans, nan where missing. Codes of groups and clusters have this shape, or one that fits it.
-    keep : ndarray of bool or None
-        The scores that count: those that are there and have a weight above 0; None for all.
-    missing : ndarray of bool or None
-        Where a score is missing; None if nowhere.
-    weights : ndarray of float or None
-    score_range : tuple of float
-        Least and greatest score.
-    binary : bool
-        Whether all scores are 0 or 1.
-    sentinel : tuple or None
-        A negative value that looks like a mark rather than a score, and how often it occurs.
-    groups : ndarray of int or None
-        The group of each score; None where there is one.
-    n_groups : int
-    group_label : callable
-        Words for a group, as "model='A'"; empty for the only one.
-    shape : tuple of int or None
-        Shape of the groups; None for a single axis, or none where there is one group.
-    """
+    """Checked scores and weights of a container, ready to be added up by any clustering."""
 
     entry: ClassVar[str] = "score"
+    # Numbers or booleans, nan where missing; codes of groups and clusters have this shape, or one that fits it.
     values: np.ndarray
+    # The scores that count: those that are there and have a weight above 0; None for all.
     keep: BoolArray | None
-    missing: BoolArray | None
+    missing: BoolArray | None  # where a score is missing; None if nowhere
     weights: FloatArray | None
-    score_range: tuple[float, float]
-    binary: bool
+    score_range: tuple[float, float]  # least and greatest score
+    binary: bool  # whether all scores are 0 or 1
+    # A negative value that looks like a mark rather than a score, and how often it occurs.
     sentinel: tuple[float, int] | None
-    groups: IntArray | None
+    groups: IntArray | None  # the group of each score; None where there is one
     n_groups: int
-    group_label: Callable[[int], str]
+    group_label: Callable[[int], str]  # words for a group, as "model='A'"; empty for the only one
+    # Shape of the groups; None for a single axis, or none where there is one group.
     shape: tuple[int, ...] | None = None
 
     @property

@@ -20,21 +20,12 @@ _LOOKED_AT = 20_000  # unmatched ids of a side that are searched for a near miss
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Presence:
-    """Which item has a score under which system, over all groups.
+    """Which item has a score under which system, over all groups."""
 
-    Parameters
-    ----------
-    have : ndarray of bool, shape (S, M)
-    lost : ndarray of bool, shape (S, M), or None
-        Where a score was there but missing and left out.
-    items, groups : ndarray of int, shape (S,)
-    pairing : Pairing
-    """
-
-    have: BoolArray
-    lost: BoolArray | None
-    items: IntArray
-    groups: IntArray
+    have: BoolArray  # (S, M)
+    lost: BoolArray | None  # (S, M): where a score was there but missing and left out
+    items: IntArray  # (S,)
+    groups: IntArray  # (S,)
     pairing: Pairing
 
     def label(self, slot: int) -> Any:

@@ -26,26 +26,13 @@ _LOOKED_AT = 2000  # entries that tell
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Divided:
-    """A column that divides the samples of nearly every item.
-
-    Parameters
-    ----------
-    name : str
-    size : int
-        Its number of values.
-    shown : str
-        The first of them.
-    once : bool
-        Whether an item has each value once, as a number of the sample would be.
-    ids : ndarray of int
-        The value of each score.
-    """
+    """A column that divides the samples of nearly every item."""
 
     name: str
-    size: int
-    shown: str
-    once: bool
-    ids: IntArray
+    size: int  # its number of values
+    shown: str  # the first of them
+    once: bool  # whether an item has each value once, as a number of the sample would be
+    ids: IntArray  # the value of each score
 
 
 def ids_or_settings(values: Any, name: str) -> Codes | None:
@@ -56,6 +43,14 @@ def ids_or_settings(values: Any, name: str) -> Codes | None:
         measured = pd.api.types.is_float_dtype(values.dtype) and first > _SETTINGS
         long = len(values) > _LOOKED_AT and 2 * first > _LOOKED_AT  # texts of answers are long to hash
         if not measured and not long:
+            return encode_ids(values, name)
+    return None
+
+
+def ids_only(values: Any, name: str) -> Codes | None:
+    """Codes of what nobody named, if it holds ids rather than measurements; else None."""
+    if not pd.api.types.is_float_dtype(values.dtype):
+        with contextlib.suppress(EvalCIError):  # lists or dicts, which are no ids
             return encode_ids(values, name)
     return None
 
