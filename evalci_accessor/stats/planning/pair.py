@@ -108,12 +108,11 @@ class PairDesign(shared.Checked):
         both = a * b + at["correlation"] * np.sqrt(max(a * (1 - a), 0.0) * max(b * (1 - b), 0.0))
         return float(a + b - 2 * both) - difference**2
 
-    def feasible(self, at: Point) -> tuple[float, float]:
-        """The least and the greatest difference that can be, without the ends."""
+    def reach(self, at: Point, side: float) -> float:
+        """How far from 0 a difference can lie on that side, without the end."""
         if "rate" in at:
-            return _feasible_difference(at["rate"], at["correlation"])
-        end = at.get("disagreement", np.inf)
-        return -end, end
+            return abs(_furthest_difference(at["rate"], at["correlation"], side))
+        return at.get("disagreement", np.inf)
 
     def goal(self, difference: float, margin: float) -> Goal:
         """What the verdict of `diff_ci` asks for."""
@@ -226,8 +225,8 @@ def _correlation_range(a: float, b: float) -> tuple[float, float]:
     return (max(0.0, a + b - 1) - a * b) / scale, (min(a, b) - a * b) / scale
 
 
-def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]:
-    """Differences at which two systems can have that correlation, about no difference."""
+def _furthest_difference(rate: float, correlation: float, side: float) -> float:
+    """The largest difference at which two systems can have that correlation, or the least."""
 
     def fits(difference: float) -> bool:
         a = rate + difference
@@ -236,15 +235,11 @@ def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]
         low, high = _correlation_range(a, rate)
         return low - _ROUNDING <= correlation <= high + _ROUNDING
 
-    ends = []
-    for far in (-rate, 1 - rate):
-        near = 0.0
-        if fits(0.0):
-            for _ in range(60):
-                middle = (near + far) / 2
-                near, far = (middle, far) if fits(middle) else (near, middle)
-        ends.append(near)
-    return ends[0], ends[1]
+    near, far = 0.0, -rate if side < 0 else 1 - rate
+    for _ in range(60 if fits(0.0) else 0):
+        middle = (near + far) / 2
+        near, far = (middle, far) if fits(middle) else (near, middle)
+    return near
 
 
 def check_spread(design: PairDesign, points: Sequence[Point]) -> None:
@@ -519,7 +514,7 @@ def mde(
         if seeks_margin:
             low, end = abs(d) if claim == "equivalence" else max(0.0, -d), 1.0 if design.bounded else np.inf
         else:
-            low, end = width, abs(design.feasible(at)[0 if side < 0 else 1])
+            low, end = width, design.reach(at, side)
         return asked(_root(excess, low, end, error))
 
     return design.plan(shape, shared.each(points, one, "differences"))
