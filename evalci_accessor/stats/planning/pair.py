@@ -9,7 +9,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreRangeError, examples
 from evalci_accessor.options import Alternative, Claim, PlanMethod
-from evalci_accessor.stats import validate
+from evalci_accessor.stats import special, validate
 from evalci_accessor.stats.pairs.difference import check_tail, resolve_claim
 from evalci_accessor.stats.planning import shared
 from evalci_accessor.stats.planning.shared import Columns, Goal, Parts, Point, Sums
@@ -65,6 +65,8 @@ class PowerPlan:
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class PairDesign(shared.Checked):
     """A checked question about pairs but for the difference, the margin and the number of clusters."""
+
+    measure = "power"
 
     bounded: bool
     claim: Claim
@@ -148,6 +150,26 @@ class PairDesign(shared.Checked):
         if parts.between <= 0:
             return self.goal(at["difference"], at["margin"]).holds(at["difference"])
         return self.power(at, n_clusters, self.pattern.endless(parts))
+
+    def value(self, at: Point, n_clusters: int) -> float:
+        """What `required_clusters` brings to ``goal``."""
+        return self.power(at, n_clusters)
+
+    def reached(self, at: Point, value: float) -> bool:
+        """Whether a power is large enough."""
+        return value >= at["goal"]
+
+    def wanted(self, at: Point) -> float:
+        """The variance that would reach the goal if the estimate were normal and its variance known."""
+        test = self.goal(at["difference"], at["margin"])
+        distance = min(abs(at["difference"] - null) for null in (test.above, test.below) if null is not None)
+        return float((distance / (special.ndtri(at["goal"]) - special.ndtri(test.outside))) ** 2)
+
+    def times(self, at: Point, value: float) -> float:
+        """How many times the information it takes where this value was reached."""
+        far = -special.ndtri(self.goal(at["difference"], at["margin"]).outside)
+        have = max(far + special.ndtri(np.clip(value, 1e-9, 1 - 1e-9)), 0.1)
+        return float(((far + special.ndtri(at["goal"])) / have) ** 2)
 
     def plan(self, shape: tuple[int, ...], points: Sequence[Point]) -> PowerPlan:
         """The plan of these points."""
