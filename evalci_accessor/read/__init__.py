@@ -38,11 +38,7 @@ class Writer(abc.ABC, Generic[Answer]):
 
     def sides(self, pairs: IntArray) -> dict[str, Any]:
         """The two systems of each pair, by their names in the answer."""
-        sides = {f"{self.factor}_{side}": pairs[:, k] for k, side in enumerate("ab")}
-        return {name: self._labels(places) for name, places in sides.items()}
-
-    def _labels(self, places: IntArray) -> Any:
-        return self.systems[places]
+        return {f"{self.factor}_{side}": self.systems[pairs[:, k]] for k, side in enumerate("ab")}
 
     @property
     @abc.abstractmethod

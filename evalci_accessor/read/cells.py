@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -18,13 +19,9 @@ from evalci_accessor.read.ids import Clustering, Codes, encode, missing_clusters
 from evalci_accessor.read.samples import Scores, told_of
 from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
 from evalci_accessor.stats.totals import ClusterTotals
-from evalci_accessor.stats.validate import IntArray
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 _BLOCK = 2**20  # cells added up at a time
-
-
-def product(sizes: Iterable[int]) -> int:
-    return int(np.prod(list(sizes), dtype=np.int64))
 
 
 def describe(score: xr.DataArray, sizes: Mapping[Hashable, int], position: int) -> str:
@@ -37,11 +34,6 @@ def describe(score: xr.DataArray, sizes: Mapping[Hashable, int], position: int) 
     return ", ".join(parts)
 
 
-def in_memory(variable: xr.Variable) -> np.ndarray:
-    """The values in memory; a lazy variable of the caller's stays lazy."""
-    return np.asarray(variable.data)
-
-
 def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
     """The values along all of some dims, repeated along those that the array lacks."""
     foreign = [dim for dim in array.dims if dim not in sizes]
@@ -50,7 +42,7 @@ def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role
             f"{role} {name!r} lies along {examples(map(repr, foreign))}, which the scores lack; theirs are "
             f"{examples(map(repr, sizes))}."
         )
-    loaded = xr.DataArray(in_memory(array.variable), dims=array.dims)
+    loaded = xr.DataArray(np.asarray(array.variable.data), dims=array.dims)
     absent = {dim: size for dim, size in sizes.items() if dim not in array.dims}
     return np.asarray(loaded.expand_dims(absent).transpose(*sizes).data)
 
@@ -63,9 +55,15 @@ def ids_of(array: xr.DataArray) -> Any:
         return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index
     data = array.variable.data
     if isinstance(data, np.ndarray) or hasattr(data, "compute"):
-        return in_memory(array.variable).ravel()
+        return np.asarray(array.variable.data).ravel()
     inner = getattr(data, "array", data)  # an extension array in xarray's wrapper
     return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
+
+
+def weights_over(weights: Named, sizes: dict[Hashable, int]) -> FloatArray:
+    """Weights along all of some dims, one after the other."""
+    spread = spread_over(weights.array, sizes, weights.name, "weights").ravel()
+    return to_float(spread, weights.name, "weights")
 
 
 def codes_over(named: Named, coded: Codes, sizes: dict[Hashable, int], role: str) -> Codes:
@@ -100,10 +98,10 @@ class Cells(Scores):
         """Words for a cell."""
         return describe(self.score, self.sizes((*self.kept, *self.reduced)), i)
 
-    def clustering(self, cluster: Named, *, lookalikes: bool = True) -> Clustering:
+    def clustering(self, cluster: Named) -> Clustering:
         """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
         array = cluster.array
-        coded = encode(ids_of(array), cluster.name, lookalikes=lookalikes)
+        coded = encode(ids_of(array), cluster.name)
         varying = any(dim in array.dims for dim in self.kept)
         sizes = self.sizes((*self.kept, *self.reduced) if varying else self.reduced)
         spread = codes_over(cluster, coded, sizes, "cluster")
@@ -116,12 +114,8 @@ class Cells(Scores):
                 ".where(...).dropna or .isel",
             )
         inner = itertools.takewhile(lambda dim: dim not in array.dims, reversed(self.reduced))
-        repeats = product(self.score.sizes[dim] for dim in inner)
+        repeats = math.prod(self.score.sizes[dim] for dim in inner)
         return Clustering(name=cluster.name, coded=spread.recoded(codes), repeats=repeats)
-
-    def flat(self, one: Clustering) -> IntArray:
-        """Codes of all cells, one after the other."""
-        return np.broadcast_to(one.coded.codes, self.values.shape).ravel()
 
     def totals(self, clustering: Clustering) -> ClusterTotals:
         """Totals by a clustering, added up in the way that suits the scores."""
@@ -154,24 +148,12 @@ class Cells(Scores):
             passes = (
                 block[:, 0] if repeats == 1 else np.einsum("ij->i", block, dtype=np.float64, casting="unsafe")
             )
-            count = np.bincount(
-                keys[: len(passes)], weights=passes, minlength=(len(passes) // n_items) * size
-            )
-            sums[start : start + step] = count.reshape(-1, size)[:, held]
+            added = np.bincount(keys[: len(passes)], weights=passes, minlength=len(passes) // n_items * size)
+            sums[start : start + step] = added.reshape(-1, size)[:, held]
         whole = np.tile(sizes[held], n_groups)
         m, s = whole.astype(np.float64), sums.ravel()
-        return ClusterTotals(
-            shape=self.shape,
-            offsets=np.arange(n_groups + 1) * len(held),
-            cluster=np.tile(held, n_groups),
-            n=whole,
-            m=m,
-            s=s,
-            ss=s,
-            q=m,
-            bounded=True,
-            weighted=False,
-        )
+        offsets, cluster = np.arange(n_groups + 1) * len(held), np.tile(held, n_groups)
+        return ClusterTotals(self.shape, offsets, cluster, whole, m, s, s, m, bounded=True, weighted=False)
 
     def _uneven_totals(self, clustering: Clustering) -> ClusterTotals:
         """Totals in general, by blocks of cells of the answer."""
@@ -201,11 +183,11 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
     kept = tuple(dim for dim in array.dims if dim not in reduced)
     sizes = {dim: array.sizes[dim] for dim in (*kept, *reduced)}
     shape = tuple(array.sizes[dim] for dim in kept)
-    n_groups = product(shape)
-    values = in_memory(array.variable.transpose(*sizes))
+    n_groups = math.prod(shape)
+    values = np.asarray(array.variable.transpose(*sizes).data)  # a lazy variable of the caller's stays lazy
     if values.dtype.kind not in "biuf":
         values = to_float(values.ravel(), score.name)
-    values = values.reshape(n_groups, product(array.sizes[dim] for dim in reduced))
+    values = values.reshape(n_groups, math.prod(array.sizes[dim] for dim in reduced))
 
     def where(position: int) -> str:
         return describe(array, sizes, position)
@@ -215,15 +197,11 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
 
     weight: np.ndarray | None = None
     if weights is not None:
-        spread = spread_over(weights.array, sizes, weights.name, "weights").ravel()
-        spread = checked_weights(to_float(spread, weights.name, "weights"), weights.name, where)
-        weight = spread.reshape(values.shape)
+        weight = checked_weights(weights_over(weights, sizes), weights.name, where).reshape(values.shape)
         refuse_weightless(np.where(values.shape[1] > 0, weight.sum(axis=1), np.nan), group_label)
-    # As if the cell were not there, whatever its score.
-    absent = None if weight is None else (weight == 0).ravel()
     # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
     floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
-    keep, missing = screen(floats, absent, score.name, nan_policy, where)
+    keep, missing = screen(floats, None if weight is None else weight.ravel(), score.name, nan_policy, where)
     return Cells(
         score=array,
         values=values,

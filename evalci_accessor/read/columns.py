@@ -51,29 +51,15 @@ def columns_of(data: Frame) -> pd.Index:
 
 def find(data: Frame, spec: Any, role: str) -> Column:
     """Values of what ``spec`` names; ``role`` is the argument's name, for messages and for unnamed arrays."""
-    if isinstance(spec, pd.MultiIndex):
-        raise ex.AlignmentError(
-            f"`{role}` is an index of {spec.nlevels} levels; pass one of them, as .get_level_values(0)."
-        )
-    if isinstance(spec, np.ma.MaskedArray):
-        raise ex.AlignmentError(
-            f"`{role}` is a masked array, whose mask would be lost; pass .filled(...) with what stands for it."
-        )
     if isinstance(spec, pd.Series):
         return Column(_aligned(data, spec, role), role if spec.name is None else spec.name)
     if isinstance(spec, (np.ndarray, pd.Index, ExtensionArray)):
-        if getattr(spec, "ndim", 1) != 1:
-            raise ex.AlignmentError(
-                f"`{role}` is an array with {spec.ndim} dimensions; it must have one, with an entry a row."
-            )
-        if len(spec) != len(data):
-            raise ex.AlignmentError(
-                f"`{role}` is an array of {len(spec)} entries for {len(data)} rows. An array goes by position and must have "
-                "one entry a row; a Series with the frame's index goes by label."
-            )
+        wrong = _wrong_with(spec, len(data))
+        if wrong:
+            raise ex.AlignmentError(f"`{role}` is {wrong}")
         name = getattr(spec, "name", None)
         return Column(spec, role if name is None else name)
-    if isinstance(spec, (list, set, dict, pd.DataFrame)) or not isinstance(spec, Hashable):
+    if isinstance(spec, pd.DataFrame) or not isinstance(spec, Hashable):
         way = "Turn a list of ids into an array with numpy.asarray(...)."
         if role == "weights":
             way = _BY_KIND if isinstance(spec, dict) else "Turn a list into an array with numpy.asarray(...)."
@@ -87,6 +73,22 @@ def find(data: Frame, spec: Any, role: str) -> Column:
             f"`{role}` must be one name, or an array or Series with an entry a row; got {type(spec).__name__}. {way}"
         )
     return Column(_by_name(data, spec, role), spec)
+
+
+def _wrong_with(array: Any, n: int) -> str:
+    """Why an array has no entry for each of n rows, in words; empty if it has."""
+    if isinstance(array, pd.MultiIndex):
+        return f"an index of {array.nlevels} levels; pass one of them, as .get_level_values(0)."
+    if isinstance(array, np.ma.MaskedArray):
+        return "a masked array, whose mask would be lost; pass .filled(...) with what stands for it."
+    if getattr(array, "ndim", 1) != 1:
+        return f"an array with {array.ndim} dimensions; it must have one, with an entry a row."
+    if len(array) != n:
+        return (
+            f"an array of {len(array)} entries for {n} rows. An array goes by position and must have one entry a row; a "
+            "Series with the frame's index goes by label."
+        )
+    return ""
 
 
 def listed(data: Frame, specs: Any) -> list[Any]:
@@ -137,12 +139,8 @@ def _not_found(data: Frame, name: Hashable, role: str, available: list[Any]) -> 
     hint = did_you_mean(name, available, role)
     fits = f"Available: {examples(map(repr, available), 20)}."
     if role in ("score", "weights") and isinstance(data, pd.DataFrame):
-        numeric = [label for label, dtype in data.dtypes.items() if is_number(dtype)]
-        fits = (
-            f"Columns that could be it: {examples(map(repr, numeric))}."
-            if numeric
-            else "No column is numeric."
-        )
+        numeric = examples(repr(label) for label, dtype in data.dtypes.items() if is_number(dtype))
+        fits = f"Columns that could be it: {numeric}." if numeric else "No column is numeric."
     elif not available:
         fits = "There are no columns or named levels."
     return f"{role}={name!r} is neither a column nor an index level.{hint} {fits} Pass {role}=<name>."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -14,14 +15,22 @@ from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain
 from evalci_accessor.options import Roles, Unmatched
 from evalci_accessor.read import Axes, Order, Read, Reader, Writer, dims
-from evalci_accessor.read.cells import Cells, codes_over, describe, ids_of, product, read_cells, spread_over
+from evalci_accessor.read.cells import (
+    Cells,
+    codes_over,
+    describe,
+    ids_of,
+    read_cells,
+    spread_over,
+    weights_over,
+)
 from evalci_accessor.read.dims import Cube, DimNames, Named, Parts, find
 from evalci_accessor.read.ids import Clustering, Codes, encode, encode_ids, item_key, join_key
 from evalci_accessor.read.items import Items, gather
 from evalci_accessor.read.matched import Grid, Matched, assemble, match
 from evalci_accessor.read.names import choose_systems, refuse_missing_factor
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples, item_weights
-from evalci_accessor.read.scores import checked_weights, refuse_weightless, to_float
+from evalci_accessor.read.scores import checked_weights, refuse_weightless
 from evalci_accessor.read.tidy import FrameWriter
 from evalci_accessor.read.unnamed import ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
@@ -44,7 +53,7 @@ class CubeWriter(Writer[xr.Dataset]):
     @property
     def keys(self) -> dict[Any, IntArray]:
         """The place of each group along each dim that stays."""
-        at = np.unravel_index(np.arange(product(self.shape)), self.shape) if self.shape else ()
+        at = np.unravel_index(np.arange(math.prod(self.shape)), self.shape) if self.shape else ()
         return {dim: np.asarray(codes, dtype=np.int64) for dim, codes in zip(self.kept, at, strict=True)}
 
     @property
@@ -78,15 +87,13 @@ class CubeWriter(Writer[xr.Dataset]):
         single: bool = False,
     ) -> xr.Dataset:
         """Variables over the kept dims and the axes."""
-        coords = {
-            dim: {name: np.asarray(labels) for name, labels in one.items()}
-            for dim, one in (axes or {}).items()
-        }
+        axes = axes or {}
+        coords = {dim: {key: np.asarray(labels) for key, labels in one.items()} for dim, one in axes.items()}
         sizes = [len(next(iter(one.values()))) for one in coords.values()]
-        size = product([*self.shape, *sizes])
-        labelled = {name for one in coords.values() for name in one}
+        size = math.prod([*self.shape, *sizes])
+        given = {name for one in coords.values() for name in one}
 
-        def variable(value: Any) -> Any:
+        def placed(value: Any) -> Any:
             if not isinstance(value, np.ndarray) or not value.ndim:
                 return (), value
             if sizes and value.ndim == 1:
@@ -99,9 +106,7 @@ class CubeWriter(Writer[xr.Dataset]):
         answer = answer.assign_coords(
             {name: (dim, labels) for dim, one in coords.items() for name, labels in one.items()}
         )
-        answer = answer.assign(
-            {name: variable(value) for name, value in columns.items() if name not in labelled}
-        )
+        answer = answer.assign({name: placed(value) for name, value in columns.items() if name not in given})
         if order is not None:
             answer = answer.isel({next(iter(coords)): order.along})
         return answer.isel({next(iter(coords)): 0}) if single else answer
@@ -118,9 +123,7 @@ class CubeReader(Reader[Any]):
     def __init__(self, data: Cube, keys: dict[Hashable, Named] | None = None) -> None:
         self.data, self.keys = data, keys
 
-    def _write(
-        self, score: xr.DataArray, kept: DimNames, systems: Any = None, factor: str = ""
-    ) -> Writer[Any]:
+    def _write(self, score: xr.DataArray, kept: DimNames, systems: Any = None, factor: str = "") -> Any:
         write = CubeWriter(score=score, kept=kept, systems=systems, factor=factor)
         if self.keys is None:
             return write
@@ -128,13 +131,12 @@ class CubeReader(Reader[Any]):
         for dim, places in write.keys.items():
             named = self.keys.get(dim, Named(score[dim], dim))
             values[named.name] = pd.Series(named.array.to_numpy()[places])
-        labels = None if systems is None else pd.Series(systems)
-        return FrameWriter(values=values, n_groups=product(write.shape), systems=labels, factor=factor)
+        return FrameWriter(values=values, n_groups=math.prod(write.shape), systems=systems, factor=factor)
 
     def _weights(self, roles: Roles) -> Named | None:
         return None if roles.weights is None else find(self.data, roles.weights, "weights")
 
-    def _writer(self, scores: Cells) -> Writer[Any]:
+    def _writer(self, scores: Cells) -> Any:
         return self._write(scores.score, scores.kept)
 
     def _scores(self, roles: Roles) -> Cells:
@@ -175,12 +177,10 @@ class CubeReader(Reader[Any]):
             if str(dim) not in arrays and len(cells.reduced) > 1:
                 arrays[str(dim)] = cells.score[dim]
         # What no cell of the answer counts, for want of a score or of weight, has no say.
-        counts = slice(None) if cells.keep is None else cells.keep.any(axis=0)
-        one_row = cells.values[0].astype(np.float64)[counts] if len(cells.values) == 1 else None
+        at = slice(None) if cells.keep is None else cells.keep.any(axis=0)
+        one_row = cells.values[0].astype(np.float64)[at] if len(cells.values) == 1 else None
         sizes = cells.sizes(cells.reduced)
-        ids = {
-            name: spread_over(array, sizes, name, "cluster").ravel()[counts] for name, array in arrays.items()
-        }
+        ids = {name: spread_over(array, sizes, name, "cluster").ravel()[at] for name, array in arrays.items()}
         kept = usable(ids, one_row)
         return cells, [cells.clustering(Named(array, name)) for name, array in arrays.items() if name in kept]
 
@@ -189,24 +189,10 @@ class CubeReader(Reader[Any]):
         parts = dims.item_parts(self.data, roles)
         # gather() says what is missing
         cells = read_cells(parts.score, (*parts.items, *parts.repeats), None, "omit")
-        n_groups, n_cells = cells.values.shape
+        shape = n_groups, n_cells = cells.values.shape
         sizes, inner = cells.sizes((*cells.kept, *cells.reduced)), cells.sizes(cells.reduced)
-
-        def coded(one: Named, *, lookalikes: bool = False) -> Codes:
-            return codes_over(
-                one, encode_ids(ids_of(one.array), one.name, lookalikes=lookalikes), inner, "item"
-            )
-
-        ids = item_key(
-            [coded(one, lookalikes=True) for one in parts.item],
-            [one.name for one in parts.item],
-            warns=not parts.clusters,
-        )
-        numbers = join_key([coded(one) for one in parts.samples]) if parts.samples else None
-        weights = None
-        if parts.weights is not None:
-            spread = spread_over(parts.weights.array, sizes, parts.weights.name, "weights")
-            weights = to_float(spread.ravel(), parts.weights.name, "weights")
+        ids = _item_codes(parts, inner, lookalikes=True)
+        numbers = join_key(_coded(parts.samples, inner)) if parts.samples else None
         taken = {one.name for one in (parts.score, *parts.item, *parts.samples)}
         clusterings = [cells.clustering(one) for one in parts.clusters]
         rows = Rows(
@@ -215,9 +201,9 @@ class CubeReader(Reader[Any]):
             systems=np.zeros(n_groups * n_cells, dtype=np.int64),
             items=np.tile(ids.codes, n_groups),
             n_items=ids.size,
-            clusterings=[one.recoded(cells.flat(one)) for one in clusterings],
+            clusterings=[one.recoded(np.broadcast_to(one.coded.codes, shape).ravel()) for one in clusterings],
             samples=None if numbers is None else numbers.recoded(np.tile(numbers.codes, n_groups)),
-            weights=weights,
+            weights=None if parts.weights is None else weights_over(parts.weights, sizes),
             where=cells.where,
             others=lambda: self._settings(cells, taken),
         )
@@ -273,27 +259,21 @@ class CubeReader(Reader[Any]):
         if systems.at is not None:
             array = array.isel({parts.systems: systems.at})
         array = array.transpose(*parts.kept, parts.systems, *parts.items, *parts.repeats)
-        items, kept = _item_codes(parts), {d: array.sizes[d] for d in parts.kept}
-        names = self._names(parts, product(kept.values()), items, lambda h: describe(array, kept, h))
+        items = _item_codes(parts, {d: array.sizes[d] for d in parts.items})
+        kept = {d: array.sizes[d] for d in parts.kept}
+        names = self._names(parts, math.prod(kept.values()), items, lambda h: describe(array, kept, h))
         weights = None
         if parts.weights is not None:
             weights = _item_weights(parts, array, systems.at, items, names)
         reduced = (*parts.items, *parts.repeats)
         cells = read_cells(Named(array, parts.score.name), reduced, weights, roles.nan_policy)
-        pairing = Pairing(
-            systems=systems.labels,
-            pairs=systems.pairs,
-            names=names,
-            unmatched=roles.unmatched,
-            averages=averages,
-            samples=samples,
-        )
-        block = _block(cells, parts, len(systems.codes), len(items.codes), samples=samples)
-        clusters = [_item_clusters(cells, one, block) for one in parts.clusters]
+        pairing = Pairing(systems.labels, systems.pairs, names, roles.unmatched, averages, samples)
+        shape = (names.n_groups, len(systems.codes), len(items.codes))
+        block = _block(cells, parts, weights, shape, samples)
         if (items.codes >= 0).all() and pd.Index(items.codes).is_unique:
-            matched = assemble(_dense(block, items.codes, clusters, weights), pairing)
+            matched = assemble(_dense(block, items.codes), pairing)
         else:
-            rows = _rows(parts, cells, block, systems.codes, items, clusters, weights)
+            rows = _rows(parts, cells, block, systems.codes, items)
             matched = dataclasses.replace(match(rows, pairing, roles.nan_policy), repeats=block.repeats)
         sides = np.asarray(parts.factor.array.variable.data)[systems.first]
         return Read(found=matched, write=self._write(parts.array, parts.kept, sides, name))
@@ -307,13 +287,11 @@ class CubeReader(Reader[Any]):
         """The dims that a comparison, or its items, reduce are those that their scores reduce."""
         if roles.factor is None and not self.has_items(roles):
             return roles
-        parts_of = dims.item_parts if roles.factor is None else dims.pair_parts
-        parts = parts_of(self.data, roles)
+        parts = (dims.item_parts if roles.factor is None else dims.pair_parts)(self.data, roles)
         item = [one.array for one in parts.item]
         sample = roles.sample or list(parts.repeats) or None
-        return dataclasses.replace(
-            roles, by=None, dim=(*parts.items, *parts.repeats), item=item, sample=sample
-        )
+        reduced = (*parts.items, *parts.repeats)
+        return dataclasses.replace(roles, by=None, dim=reduced, item=item, sample=sample)
 
     def name(self, spec: Any, role: str) -> str:
         """What the variable or coordinate is called."""
@@ -345,9 +323,11 @@ class Block:
         Cells that each mean is over; None where it is the same everywhere.
     repeats : int
         Most cells that a mean is over.
-    sentinel : tuple or None
     samples : Samples or None
         What the means are over, flat; only if asked for.
+    clusterings : list of Clustering
+        The cluster of each item in each group, shape (H, I).
+    weights : ndarray of float, shape (H, I), or None
     """
 
     means: FloatArray
@@ -356,12 +336,13 @@ class Block:
     repeats: int
     sentinel: tuple[float, int] | None
     samples: Samples | None
+    clusterings: list[Clustering]
+    weights: FloatArray | None
 
 
-def _block(cells: Cells, parts: Parts, n_labels: int, n_items: int, *, samples: bool) -> Block:
-    repeats = product(cells.score.sizes[d] for d in parts.repeats)
-    n_groups = product(cells.score.sizes[d] for d in parts.kept)
-    values = cells.values.reshape(n_groups, n_labels, n_items, repeats)
+def _block(cells: Cells, parts: Parts, weights: Named | None, shape: tuple[int, ...], samples: bool) -> Block:
+    repeats = math.prod(cells.score.sizes[d] for d in parts.repeats)
+    values = cells.values.reshape(*shape, repeats)
     missing = None if cells.missing is None else cells.missing.reshape(values.shape).sum(axis=-1)
     counts: Any = repeats
     if cells.keep is not None:  # not those of weight 0 either
@@ -377,6 +358,8 @@ def _block(cells: Cells, parts: Parts, n_labels: int, n_items: int, *, samples: 
         repeats=int(np.max(counts, initial=1)),
         sentinel=cells.sentinel,
         samples=_samples(cells, values, means, counts) if samples else None,
+        clusterings=[_item_clusters(cells.clustering(one), shape) for one in parts.clusters],
+        weights=None if weights is None else weights.array.data.reshape(shape[0], shape[2]),
     )
 
 
@@ -386,79 +369,60 @@ def _samples(cells: Cells, values: np.ndarray, means: FloatArray, counts: Any) -
     if cells.keep is not None:
         off = np.where(cells.keep.reshape(values.shape), off, 0.0)
     inside = np.broadcast_to(np.asarray(counts, dtype=np.int64), means.shape)
-    return Samples.of(inside.reshape(-1, 1), (off**2).sum(axis=-1).reshape(-1, 1), binary=cells.binary)
+    return Samples.of(inside.ravel(), (off**2).sum(axis=-1).ravel(), binary=cells.binary)
 
 
-def _along_items(parts: Parts, coded: Codes, one: Named) -> Codes:
-    """Codes of an array's entries, one for each item."""
-    return codes_over(one, coded, {d: parts.array.sizes[d] for d in parts.items}, "item")
+def _coded(arrays: list[Named], sizes: dict[Hashable, int], *, lookalikes: bool = False) -> list[Codes]:
+    """Codes of the ids in some arrays, along all of some dims."""
+    coded = [encode_ids(ids_of(one.array), one.name, lookalikes=lookalikes) for one in arrays]
+    return [codes_over(one, codes, sizes, "item") for one, codes in zip(arrays, coded, strict=True)]
 
 
-def _item_codes(parts: Parts) -> Codes:
-    coded = [_along_items(parts, encode_ids(ids_of(one.array), one.name), one) for one in parts.item]
+def _item_codes(parts: Parts, sizes: dict[Hashable, int], *, lookalikes: bool = False) -> Codes:
+    coded = _coded(parts.item, sizes, lookalikes=lookalikes)
     return item_key(coded, [one.name for one in parts.item], warns=not parts.clusters)
 
 
-def _item_clusters(cells: Cells, cluster: Named, block: Block) -> Clustering:
+def _item_clusters(one: Clustering, shape: tuple[int, ...]) -> Clustering:
     """Cluster of each item in each group, shape (H, I)."""
-    n_groups, n_labels, n_items = block.means.shape
-    one = cells.clustering(cluster)
+    n_groups, n_labels, n_items = shape
     spread = one.coded.codes
-    if len(spread) == 1:
-        own = spread.reshape(n_items, -1)[:, 0] if n_items else spread.reshape(0)
-        codes = np.broadcast_to(own, (n_groups, n_items))
-    else:
-        codes = spread.reshape(n_groups, n_labels, n_items, -1)[:, 0, :, 0]
-    return one.recoded(codes)
+    if len(spread) > 1:
+        return one.recoded(spread.reshape(n_groups, n_labels, n_items, -1)[:, 0, :, 0])
+    own = spread.reshape(n_items, -1)[:, 0] if n_items else spread.reshape(0)
+    return one.recoded(np.broadcast_to(own, (n_groups, n_items)))
 
 
-def _dense(block: Block, items: IntArray, clusters: list[Clustering], weights: Named | None) -> Grid:
+def _dense(block: Block, items: IntArray) -> Grid:
     """Tables straight from the cells: labels and items occur once."""
-    means = block.means.transpose(0, 2, 1)
-    shape = (means.shape[0], means.shape[1])
-    held = np.ones(shape, dtype=np.bool_)
+    shape = block.means.shape
+    held: Any = np.ones((shape[0], shape[2]), dtype=np.bool_)
     if block.counts is not None:
-        held[...] = (~np.isnan(means)).any(axis=2)  # items that nobody has are no items
+        held = (~np.isnan(block.means)).any(axis=1)  # items that nobody has are no items
     groups, at = np.nonzero(held)
-    lost, n_missing = None, np.zeros(block.means.shape[:2], dtype=np.int64)
-    if block.missing is not None:
-        lost, n_missing = block.missing.transpose(0, 2, 1)[held] > 0, block.missing.sum(axis=2)
-    weight = None
-    if weights is not None:
-        weight = checked_weights(weights.array.data.ravel(), weights.name, str).reshape(shape)[held]
 
     def turned(values: np.ndarray) -> Any:
-        return values.reshape(block.means.shape).transpose(0, 2, 1)[held]
+        return values.reshape(shape).transpose(0, 2, 1)[held]
 
-    samples = block.samples
+    samples, missing = block.samples, block.missing
     if samples is not None:
-        samples = dataclasses.replace(
-            samples, counts=turned(samples.counts), variances=turned(samples.variances)
-        )
+        samples = Samples(turned(samples.counts), turned(samples.variances), samples.binary)
     return Grid(
-        means=means.reshape(len(at), means.shape[2]) if held.all() else means[held],
-        lost=lost,
+        means=turned(block.means),
+        lost=None if missing is None else turned(missing) > 0,
         items=items[at],
         groups=groups,
-        clusterings=[one.take(held) for one in clusters],
-        weights=weight,
+        clusterings=[one.take(held) for one in block.clusterings],
+        weights=None if block.weights is None else checked_weights(block.weights, "weights", str)[held],
         counts=None if block.counts is None else turned(block.counts),
         repeats=block.repeats,
-        n_missing=n_missing,
+        n_missing=np.zeros(shape[:2], dtype=np.int64) if missing is None else missing.sum(axis=2),
         sentinel=block.sentinel,
         samples=samples,
     )
 
 
-def _rows(
-    parts: Parts,
-    cells: Cells,
-    block: Block,
-    systems: IntArray,
-    items: Codes,
-    clusters: list[Clustering],
-    weights: Named | None,
-) -> Rows:
+def _rows(parts: Parts, cells: Cells, block: Block, systems: IntArray, items: Codes) -> Rows:
     """One row a cell: for items that occur twice, which are then refused unless only one of the two has a score."""
     shape = block.means.shape
     group, label, item = (axis.ravel() for axis in np.indices(shape))
@@ -469,9 +433,9 @@ def _rows(
         systems=systems[label],
         items=items.codes[item],
         n_items=items.size,
-        clusterings=[one.take((group, item)) for one in clusters],
+        clusterings=[one.take((group, item)) for one in block.clusterings],
         samples=None,
-        weights=None if weights is None else weights.array.data.reshape(shape[0], shape[2])[group, item],
+        weights=None if block.weights is None else block.weights[group, item],
         where=lambda i: describe(cells.score, sizes, i),
         others=lambda: _ids(parts, item),
         held=block.samples,
@@ -480,15 +444,14 @@ def _rows(
 
 def _ids(parts: Parts, item: IntArray) -> Iterable[tuple[str, Codes]]:
     """Coordinates along the items that could tell two of them apart, an entry a score."""
+    sizes = {d: parts.array.sizes[d] for d in parts.items}
     for name, coord in parts.array.coords.items():
         if coord.ndim and set(coord.dims) <= set(parts.items) and coord.dtype.kind != "f":
-            coded = _along_items(parts, encode_ids(ids_of(coord), str(name)), Named(coord, str(name)))
+            coded = _coded([Named(coord, str(name))], sizes)[0]
             yield str(name), coded.recoded(coded.codes[item])
 
 
-def _item_weights(
-    parts: Parts, array: xr.DataArray, at: IntArray | None, items: Codes, names: Names
-) -> Named:
+def _item_weights(parts: Parts, array: xr.DataArray, at: Any, items: Codes, names: Names) -> Named:
     """Weights, after the checks, along the kept dims and the items; ``array`` holds the scores of the systems ``at`` places."""
     assert parts.weights is not None
     given, name = parts.weights.array, parts.weights.name
@@ -498,10 +461,10 @@ def _item_weights(
     # Along these they must not vary.
     others = tuple(d for d in (parts.systems, *parts.repeats) if d in given.dims)
     sizes = {d: array.sizes[d] for d in (*own, *others)}
-    raw = to_float(spread_over(given, sizes, name, "weights").ravel(), name, "weights")
+    raw = weights_over(Named(given, name), sizes)
     checked_weights(raw, name, lambda i: describe(array, sizes, i))
     shape, n_items = tuple(array.sizes[d] for d in own), len(items.codes)
-    n_slots, n_inner = product(shape), product(array.sizes[d] for d in others)
+    n_slots, n_inner = math.prod(shape), math.prod(array.sizes[d] for d in others)
 
     def label(k: int) -> str:
         return f"{plain(items.label(int(items.codes[k % n_items])))!r}{names.within(k // n_items)}"

@@ -12,7 +12,7 @@ import xarray as xr
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples
 from evalci_accessor.options import Roles
-from evalci_accessor.read.names import did_you_mean, find_clusterings, is_hashable, named_parts, several
+from evalci_accessor.read.names import did_you_mean, find_clusterings, named_parts, several
 
 Cube: TypeAlias = xr.DataArray | xr.Dataset
 DimNames: TypeAlias = tuple[Hashable, ...]
@@ -68,7 +68,7 @@ def find(data: Cube, spec: Any, role: str) -> Named:
     if isinstance(spec, xr.DataArray):
         _check_alignment(data, spec, role)
         return Named(spec, role if spec.name is None else str(spec.name))
-    if not is_hashable(spec):
+    if not isinstance(spec, Hashable):
         raise ex.MethodError(
             f"`{role}` must be the name of a coordinate or variable, or a DataArray with dims; got "
             f"{type(spec).__name__}. Give an array its dims first, as with xarray.DataArray(values, dims='item')."
@@ -115,7 +115,7 @@ def staying(data: Cube, array: xr.DataArray, by: Any) -> list[Hashable]:
     """The dims that ``by`` names, by themselves or by a coordinate along one of them."""
     found: list[Hashable] = []
     for spec in several(by):
-        if is_hashable(spec) and spec in array.dims:
+        if isinstance(spec, Hashable) and spec in array.dims:
             found.append(spec)
             continue
         named = find(data, spec, "by")
@@ -155,9 +155,7 @@ def given_dims(data: Cube, array: xr.DataArray, roles: Roles, without: DimNames 
     return tuple(wanted)
 
 
-def reduced_dims(
-    data: Cube, array: xr.DataArray, roles: Roles, default: Iterable[Hashable] | None
-) -> DimNames:
+def reduced_dims(data: Cube, array: xr.DataArray, roles: Roles, default: Iterable[Any] | None) -> DimNames:
     """Dims to reduce, in the score's order; ``default`` where the caller named none."""
     wanted = given_dims(data, array, roles)
     if wanted is None:

@@ -24,7 +24,7 @@ from evalci_accessor.read.samples import Scores, told_of
 from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
 from evalci_accessor.read.tidy import FrameWriter, as_series
 from evalci_accessor.read.unnamed import ids_or_settings, usable
-from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
+from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,17 +79,18 @@ class FrameScores(Scores):
     data: Frame
     keys: Keys
 
-    def clustering(self, column: Column, *, lookalikes: bool = True) -> Clustering:
+    def clustering(self, column: Column) -> Clustering:
         """The ids of a column, which no row that counts may lack."""
-        coded = encode(column.values, column.name, lookalikes=lookalikes)
+        coded = encode(column.values, column.name)
         lacking = coded.codes < 0
         if self.keep is not None:
             lacking &= self.keep  # a row without a score is left out anyway
+        labels = self.data.index
         ids.refuse_missing_clusters(
             lacking,
             column.name,
             "rows",
-            lambda at: f"rows {examples(repr(plain(self.data.index[row])) for row in at)}",
+            lambda at: f"rows {examples(repr(plain(labels[row])) for row in at)}",
         )
         return Clustering(name=column.name, coded=coded)
 
@@ -128,9 +129,7 @@ class FrameReader(Reader[pd.DataFrame]):
         if not columns:
             n = len(self.data) if at is None else len(at)
             return Keys(columns=[], codes=np.zeros(n, dtype=np.int64), first=np.zeros(1, dtype=np.int64))
-        codes, first = ids.group_rows(
-            [_take(key.values, at) for key in columns], [key.name for key in columns]
-        )
+        codes, first = ids.group_rows([(_take(key.values, at), key.name) for key in columns])
         return Keys(columns=columns, codes=codes, first=first if at is None else at[first])
 
     def _where(self, row: int) -> str:
@@ -151,13 +150,11 @@ class FrameReader(Reader[pd.DataFrame]):
         column = find(self.data, roles.score, "score")
         scores = to_float(column.values, column.name)
         weight: FloatArray | None = None
-        absent: BoolArray | None = None
         if roles.weights is not None:
             found = find(self.data, roles.weights, "weights")
             weight = to_float(found.values, found.name, "weights")
             weight = checked_weights(weight, found.name, self._where)
-            absent = weight == 0  # as if the row were not there, whatever its score
-        keep, missing = screen(scores, absent, column.name, roles.nan_policy, self._where)
+        keep, missing = screen(scores, weight, column.name, roles.nan_policy, self._where)
         keys = self._keys(roles)
         if weight is not None and keys.columns:
             totals = np.bincount(keys.codes, weights=weight, minlength=keys.n_groups)
@@ -216,6 +213,7 @@ class FrameReader(Reader[pd.DataFrame]):
     ) -> Rows:
         """The rows ``at`` some places; ``others`` gives codes of columns without a part in the call."""
         score = parts["score"][0]
+        columns = parts["cluster"]
         samples = [encode_ids(_take(one.values, at), one.name) for one in parts["sample"]]
         weights = [to_float(one.values, one.name, "weights") for one in parts["weights"]]
         return Rows(
@@ -223,10 +221,7 @@ class FrameReader(Reader[pd.DataFrame]):
             groups=keys.codes,
             items=items.codes,
             n_items=items.size,
-            clusterings=[
-                Clustering(name=one.name, coded=encode(_take(one.values, at), one.name))
-                for one in parts["cluster"]
-            ],
+            clusterings=[Clustering(one.name, encode(_take(one.values, at), one.name)) for one in columns],
             samples=ids.join_key(samples) if samples else None,
             weights=_take(weights[0], at) if weights else None,
             where=lambda row: self._where(row if at is None else int(at[row])),
@@ -248,9 +243,7 @@ class FrameReader(Reader[pd.DataFrame]):
             factor=called["factor"][0] if called["factor"] else "",
         )
 
-    def pairs(
-        self, roles: Roles, *, averages: bool = True, samples: bool = False
-    ) -> Read[Matched, pd.DataFrame]:
+    def pairs(self, roles: Roles, *, averages: bool = True, samples: bool = False) -> Read[Matched, Any]:
         """Leave out the systems that no pair names, and match the items of the others."""
         roles = self._own(roles)
         if isinstance(roles.factor, list):
@@ -270,14 +263,8 @@ class FrameReader(Reader[pd.DataFrame]):
         keys = self._keys(roles, systems.at)
         items = self._item_key(parts, systems.at, lookalikes=False)
         rows = self._rows(parts, systems.at, keys, items, systems.codes, _ids)
-        pairing = Pairing(
-            systems=systems.labels,
-            pairs=systems.pairs,
-            names=self._names(parts, keys, items),
-            unmatched=roles.unmatched,
-            averages=averages,
-            samples=samples,
-        )
+        names = self._names(parts, keys, items)
+        pairing = Pairing(systems.labels, systems.pairs, names, roles.unmatched, averages, samples)
         matched = match(rows, pairing, roles.nan_policy)
         matched = dataclasses.replace(matched, orders=lambda systems: self._orders(parts, matched, systems))
         return Read(found=matched, write=keys.writer(_rows_of(factor, systems.first), factor.name))
@@ -306,12 +293,9 @@ class FrameReader(Reader[pd.DataFrame]):
         self, parts: dict[str, list[Column]], matched: Matched, systems: list[Any]
     ) -> list[tuple[FloatArray, list[IntArray]]]:
         """Scores and clusters in the order of the frame: of two systems, and of all."""
-        names = [one.name for one in matched.clusterings]
-        clusters = [
-            encode(one.values, one.name, lookalikes=False).codes
-            for one in parts["cluster"]
-            if one.name in names
-        ]
+        names = {one.name for one in matched.clusterings}
+        counted = [one for one in parts["cluster"] if one.name in names]
+        clusters = [encode(one.values, one.name, lookalikes=False).codes for one in counted]
         scores = to_float(parts["score"][0].values, parts["score"][0].name)
         whole = ~np.isnan(scores)
         both = whole & np.asarray(pd.Series(bare(parts["factor"][0].values)).isin(systems))

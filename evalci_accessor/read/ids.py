@@ -16,9 +16,7 @@ from evalci_accessor.exceptions import examples, plain, warn
 from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _FLOAT_EXACT = 2**53
-_REPEATS = re.compile(
-    "(sample|epoch|trial|run|seed|repeat|replicate|variant|attempt|try|draw|rep)(_id)?", re.IGNORECASE
-)
+_REPEATS = re.compile("(?i)(sample|epoch|trial|run|seed|repeat|replicate|variant|attempt|try|draw|rep)(_id)?")
 _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 
@@ -158,13 +156,13 @@ def _may_be_text(labels: Any) -> bool:
     return not (isinstance(dtype, np.dtype) and dtype.kind in "iufbmM")
 
 
-def group_rows(keys: list[Any], names: list[str]) -> tuple[IntArray, IntArray]:
-    """Groups of rows by one or several keys, in order of first appearance, and the first row of each.
+def group_rows(keys: list[tuple[Any, str]]) -> tuple[IntArray, IntArray]:
+    """Groups of rows by one or several keys with their names, in order of first appearance, and the first row of each.
 
     A missing key is a group of its own.
     """
     joint: IntArray | None = None
-    for values, name in zip(keys, names, strict=True):
+    for values, name in keys:
         coded = encode(values, name)
         codes = np.where(coded.codes < 0, coded.size, coded.codes)
         joint = codes if joint is None else pd.factorize(joint)[0].astype(np.int64) * (coded.size + 1) + codes
@@ -233,7 +231,7 @@ def join_key(coded: list[Codes]) -> Codes:
     return Codes(codes=np.where(lacking, -1, codes).astype(np.int64), size=len(present), label=label)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Clustering:
     """Ids of what the scores share, one a score; of cells so many ``repeats`` in a row are of one item."""
 

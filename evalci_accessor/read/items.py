@@ -99,7 +99,7 @@ def gather(rows: Rows, names: Names, nan_policy: NanPolicy, *, nested: bool) -> 
     outer = rows.clusterings[0].coded if nested else None
     kept = keep_rows(rows, names, nan_policy, ex.SamplesError, why, outer=outer)
     refuse_extremes(kept.rows.scores, names.score)
-    own = [_one_cluster(kept, one) for one in kept.rows.clusterings]
+    own = kept.clusters(_torn)
     _refuse_copies(kept)
     if kept.missing is not None:
         lost = np.setdiff1d(rows.items[kept.missing], kept.rows.items)
@@ -121,17 +121,8 @@ def gather(rows: Rows, names: Names, nan_policy: NanPolicy, *, nested: bool) -> 
     )
 
 
-def _one_cluster(kept: Kept, one: Clustering) -> Clustering:
-    """The cluster of each item, which must be one."""
-    own, at = kept.one_cluster(one)
-    if not len(at):
-        return own
-    names, slot, numbers = kept.names, kept.slot, kept.rows.samples
-
-    def both(i: int) -> str:
-        labels = (one.label(int(code)) for code in (own.coded.codes[slot[i]], one.coded.codes[i]))
-        return f"{kept.words(int(slot[i]))} in {' and '.join(map(repr, labels))}"
-
+def _torn(kept: Kept, one: Clustering, at: IntArray, both: Callable[[int], str]) -> ex.ClusterError:
+    names, slot, numbers = kept.keys.names, kept.slot, kept.rows.samples
     local = (
         "If each cluster numbers its items anew, so that these are different items with one id, pass nested=True or "
         f"item={[one.name, *names.item]!r}: ids then count within their cluster."
@@ -149,15 +140,16 @@ def _one_cluster(kept: Kept, one: Clustering) -> Clustering:
             ways = f"The numbers in {names.sample!r} go on from one cluster to the other, as of one item. {spread} {local}"
         else:
             ways = f"The numbers in {names.sample!r} begin anew in each cluster, as of different items. {local} {spread}"
-    raise ex.ClusterError(
+    shown = examples(at.tolist(), words=lambda i: f"{kept.words(int(slot[i]))}{both(i)}", between="; ")
+    return ex.ClusterError(
         f"{len(at)} of {len(kept.present)} items of {names.key!r} have samples in more than one cluster of {one.name!r}: "
-        f"{examples(at.tolist(), words=both, between='; ')}. An item lies in one cluster. {ways}"
+        f"{shown}. An item lies in one cluster. {ways}"
     )
 
 
 def _refuse_copies(kept: Kept) -> None:
     """Two scores under one number of a sample."""
-    rows, names, numbers = kept.rows, kept.names, kept.rows.samples
+    rows, names, numbers = kept.rows, kept.keys.names, kept.rows.samples
     if numbers is None:
         return
     key = kept.slot * numbers.size + numbers.codes

@@ -12,16 +12,15 @@ import pandas as pd
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples, plain, warn
-from evalci_accessor.options import NanPolicy, Unmatched
+from evalci_accessor.options import BETWEEN, NanPolicy, Unmatched
 from evalci_accessor.read.ids import Clustering, is_repeat, join_key
-from evalci_accessor.read.names import joint_name
 from evalci_accessor.read.rows import Kept, Names, Pairing, Rows, Samples, keep_rows
 from evalci_accessor.read.samples import coarsest, ordered
 from evalci_accessor.read.scores import all_binary, in_unit_interval, range_of, sentinel_of
 from evalci_accessor.read.unmatched import Presence, settle, warn_uneven
+from evalci_accessor.stats.repeated.values import refuse_extremes
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, check_option
 
-_GREATEST = 1e150  # squares of larger scores, or of smaller ones than its inverse, do not fit
 _ALIKE = 0.75  # share of the systems that an item keeps under a longer id
 Subset = tuple[int, ...]  # places of some clusterings, as (0,) or (0, 1)
 
@@ -92,7 +91,7 @@ class Matched:
     @property
     def cluster(self) -> str | None:
         """The clustering's name, or the names of crossed ones; None where items stand for themselves."""
-        return joint_name([one.name for one in self.clusterings]) if self.clusterings else None
+        return BETWEEN.join([one.name for one in self.clusterings]) if self.clusterings else None
 
     @property
     def weighted(self) -> bool:
@@ -179,7 +178,7 @@ def match(rows: Rows, pairing: Pairing, nan_policy: NanPolicy) -> Matched:
         lost=lost,
         items=kept.present % kept.keys.size,
         groups=kept.present // kept.keys.size,
-        clusterings=[_one_cluster(kept, one) for one in kept.rows.clusterings],
+        clusterings=kept.clusters(_torn),
         weights=kept.weights,
         counts=counts.reshape(-1, m),
         repeats=int(counts.max(initial=1)),
@@ -196,7 +195,7 @@ def _samples(kept: Rows, cell: IntArray, counts: IntArray, means: FloatArray, m:
         squares: Any = np.bincount(cell, (kept.scores - means[cell]) ** 2, len(counts))
         return Samples.of(counts.reshape(-1, m), squares.reshape(-1, m), binary=all_binary(kept.scores))
     inside, variances = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), np.nan)
-    inside[cell], variances[cell] = kept.held.counts[:, 0], kept.held.variances[:, 0]  # one row a cell
+    inside[cell], variances[cell] = kept.held.counts, kept.held.variances  # one row a cell
     return Samples(counts=inside.reshape(-1, m), variances=variances.reshape(-1, m), binary=kept.held.binary)
 
 
@@ -209,7 +208,7 @@ def assemble(grid: Grid, pairing: Pairing) -> Matched:
         warn_uneven(presence, grid.counts)
     _warn_missing(grid, pairing)
     found = grid.means if have.all() else grid.means[have]
-    _refuse_extremes(found, names.score)
+    refuse_extremes(found, names.score)
     clusterings, subsets = _crossed(grid.clusterings)
     ends = np.searchsorted(grid.groups, np.arange(names.n_groups + 1))
     tables = [
@@ -248,15 +247,6 @@ def _crossed(clusterings: list[Clustering]) -> tuple[list[Clustering], dict[Subs
                 codes[0] if size == 1 else np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1)
             )
     return counts, subsets
-
-
-def _refuse_extremes(scores: FloatArray, name: str) -> None:
-    """Scores whose squares do not fit a float."""
-    largest = float(np.abs(scores).max(initial=0.0))
-    if largest > _GREATEST or 0 < largest < 1 / _GREATEST:
-        raise ex.ScoreError(
-            f"The largest score in {name!r} is {largest:g} in size, whose square does not fit a float; rescale them."
-        )
 
 
 def refuse_graded(matched: Matched) -> None:
@@ -355,19 +345,14 @@ def _completes(slot: IntArray, cell: IntArray, key: IntArray, codes: IntArray) -
     return pd.Index(longer).is_unique and systems_after >= _ALIKE * systems_before
 
 
-def _one_cluster(kept: Kept, one: Clustering) -> Clustering:
-    """The cluster of each item, which must be one."""
-    own, at = kept.one_cluster(one)
-    if not len(at):
-        return own
-    names, rows = kept.names, kept.rows
+def _torn(kept: Kept, one: Clustering, at: IntArray, both: Callable[[int], str]) -> ex.ClusterError:
+    names, rows = kept.keys.names, kept.rows
 
     def words(i: int) -> str:
-        labels = (one.label(int(code)) for code in (own.coded.codes[kept.slot[i]], one.coded.codes[i]))
-        return f"{plain(names.item_label(int(rows.items[i])))!r} in {' and '.join(map(repr, labels))}"
+        return f"{plain(names.item_label(int(rows.items[i])))!r}{both(i)}"
 
     longer = f"item={list(dict.fromkeys([*(c.name for c in rows.clusterings), *names.item]))!r}"
-    raise ex.ClusterError(
+    return ex.ClusterError(
         f"{len(at)} item(s) of {names.key!r} lie in more than one cluster of {one.name!r}: "
         f"{examples(at.tolist(), words=words)}. An item lies in one cluster, whichever system answers it. "
         f"Where the ids of {names.key!r} are local to a cluster, pass {longer}; else correct the ids."
@@ -378,11 +363,8 @@ def _warn_missing(grid: Grid, pairing: Pairing) -> None:
     """Say how many scores were left out, of which systems and in which groups."""
     if not grid.n_missing.any():
         return
-    by_system, label = grid.n_missing.sum(axis=0), pairing.names.group_label
-    groups = np.flatnonzero(grid.n_missing.sum(axis=1)).tolist()
-    where = ""
-    if label(groups[0]):
-        where = f", in {len(groups)} group(s): {examples(groups, between='; ', words=label)}"
+    by_system = grid.n_missing.sum(axis=0)
+    where = pairing.names.listed(np.flatnonzero(grid.n_missing.sum(axis=1)).tolist())
     most = np.argsort(-by_system, kind="stable")[: np.count_nonzero(by_system)]
     shown = examples(most.tolist(), words=lambda i: f"{by_system[i]} of {pairing.systems[i]!r}")
     warn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,6 @@ from evalci_accessor.read.ids import Codes, first_places
 from evalci_accessor.stats.validate import BoolArray, IntArray
 
 _NAMES = 16  # nobody names more clusterings than that
-
-
-def joint_name(names: Sequence[str]) -> str:
-    """What crossed clusterings are called together."""
-    return BETWEEN.join(names)
 
 
 def did_you_mean(name: object, available: Iterable[object], role: str) -> str:
@@ -165,9 +160,8 @@ def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any) -> 
 
 
 def _listed_pairs(systems: list[Any], factor: str, pairs: Any) -> IntArray:
-    form = (
-        f"pairs must be a list of two levels of {factor!r} each, as pairs=[({systems[0]!r}, {systems[1]!r})]"
-    )
+    a, b = systems[:2]
+    form = f"pairs must be a list of two levels of {factor!r} each, as pairs=[({a!r}, {b!r})]"
     if isinstance(pairs, (str, bytes, dict, set)) or not isinstance(pairs, Iterable):
         raise MethodError(f"{form}; got {pairs!r}.")
     chosen: list[tuple[int, int]] = []
@@ -175,15 +169,15 @@ def _listed_pairs(systems: list[Any], factor: str, pairs: Any) -> IntArray:
         several = isinstance(pair, Iterable) and not isinstance(pair, (str, bytes, dict, set))
         if not several or len(both := list(pair)) != 2:
             raise MethodError(f"{form}; one of them is {pair!r}.")
-        a, b = (_position(systems, factor, label, "pairs") for label in both)
-        if a == b:
-            raise MethodError(f"pairs compares {systems[a]!r} with itself; {form}.")
-        if (a, b) in chosen or (b, a) in chosen:
+        i, j = (_position(systems, factor, label, "pairs") for label in both)
+        if i == j:
+            raise MethodError(f"pairs compares {systems[i]!r} with itself; {form}.")
+        if (i, j) in chosen or (j, i) in chosen:
             raise MethodError(
-                f"pairs holds {systems[a]!r} and {systems[b]!r} twice; the difference the other way round is its "
+                f"pairs holds {systems[i]!r} and {systems[j]!r} twice; the difference the other way round is its "
                 "negative."
             )
-        chosen.append((a, b))
+        chosen.append((i, j))
     if not chosen:
         raise MethodError(f"pairs is empty; {form}, or leave it out for all pairs.")
     return np.array(chosen, dtype=np.int64)
@@ -215,11 +209,6 @@ def several(specs: Any) -> list[Any]:
     if specs is None:
         return []
     return list(specs) if isinstance(specs, (list, tuple)) else [specs]
-
-
-def is_hashable(spec: Any) -> bool:
-    """Whether it can be a name."""
-    return isinstance(spec, Hashable) and not isinstance(spec, (list, set, dict))
 
 
 def refuse_missing_factor(lacking: BoolArray, name: str, where: Any) -> None:

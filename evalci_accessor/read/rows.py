@@ -68,8 +68,14 @@ class Names:
         where = self.group_label(group)
         return f" in {where}" if where else ""
 
+    def listed(self, groups: list[int]) -> str:
+        """Words for several groups, to stand behind those for what lies in them."""
+        if not self.group_label(groups[0]):
+            return ""
+        return f", in {len(groups)} group(s): {examples(groups, between='; ', words=self.group_label)}"
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
     """What is to be matched: the systems, the pairs, and what to do about items that do not pair up.
 
@@ -80,11 +86,11 @@ class Pairing:
     pairs: IntArray
     names: Names
     unmatched: Unmatched
-    averages: bool = True
-    samples: bool = False
+    averages: bool
+    samples: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Samples:
     """How the samples of an item vary under each system.
 
@@ -107,11 +113,11 @@ class Samples:
         """From the sums of the squared deviations from the item's mean."""
         with np.errstate(divide="ignore", invalid="ignore"):
             variances = np.where(counts > 1, squares / (counts - 1), np.nan)
-        return cls(counts=counts, variances=variances, binary=binary)
+        return cls(counts, variances, binary)
 
     def take(self, items: Any) -> Samples:
         """Those of some items."""
-        return dataclasses.replace(self, counts=self.counts[items], variances=self.variances[items])
+        return Samples(self.counts[items], self.variances[items], self.binary)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -134,7 +140,7 @@ class Rows:
     others : callable
         Further columns by name that could tell two scores of an item apart; only for a message.
     held : Samples or None
-        What each row is the mean of, one column; None where a row is a single score.
+        What each row is the mean of; None where a row is a single score.
     """
 
     scores: FloatArray
@@ -219,7 +225,7 @@ class Keys:
         return f"{self.label(key)!r}{self.names.within(key // self.size)}"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Kept:
     """The rows that count, and the item of each.
 
@@ -235,7 +241,6 @@ class Kept:
     weights : ndarray of float or None
         The weight of each item.
     keys : Keys
-    names : Names
     """
 
     rows: Rows
@@ -245,20 +250,34 @@ class Kept:
     present: IntArray
     weights: FloatArray | None
     keys: Keys
-    names: Names
 
     def words(self, i: int) -> str:
         """The id and the group of an item."""
         return self.keys.words(int(self.present[i]))
 
-    def one_cluster(self, one: Clustering) -> tuple[Clustering, IntArray]:
-        """The cluster of each item, and of the items in several the first row that is not in this one."""
+    def clusters(
+        self, torn: Callable[[Kept, Clustering, IntArray, Callable[[int], str]], EvalCIError]
+    ) -> list[Clustering]:
+        """The cluster of each item, by each clustering.
+
+        Of items in several ``torn`` makes an error, from the first row of each that is not in the cluster of those before,
+        and words for the two clusters.
+        """
+        return [self._one_cluster(one, torn) for one in self.rows.clusterings]
+
+    def _one_cluster(self, one: Clustering, torn: Any) -> Clustering:
         codes, slot = one.coded.codes, self.slot
         own = np.zeros(len(self.present), dtype=np.int64)
         own[slot[::-1]] = codes[::-1]  # the first row's
         other = np.flatnonzero(codes != own[slot])
+        if not len(other):
+            return one.recoded(own)
         _, first = np.unique(slot[other], return_index=True)
-        return one.recoded(own), other[np.sort(first)]
+
+        def both(i: int) -> str:
+            return f" in {one.label(int(own[slot[i]]))!r} and {one.label(int(codes[i]))!r}"
+
+        raise torn(self, one, other[np.sort(first)], both)
 
     def refuse_copies(
         self,
@@ -299,12 +318,9 @@ def keep_rows(
     """
     keys = Keys(names=names, n_ids=max(rows.n_items, 1), outer=outer)
     key, n_keys = keys.of(rows), names.n_groups * keys.size
-    absent: BoolArray | None = None
     if rows.weights is not None:
-        checked = _weights(rows, keys, key, n_keys)
-        rows = dataclasses.replace(rows, weights=checked)
-        absent = checked == 0  # as if the row were not there, whatever its score
-    keep, missing = screen(rows.scores, absent, names.score, nan_policy, rows.where)
+        rows = dataclasses.replace(rows, weights=_weights(rows, keys, key, n_keys))
+    keep, missing = screen(rows.scores, rows.weights, names.score, nan_policy, rows.where)
     kept = rows.take(keep)
     kept.refuse_missing_ids(names, error, why)
     slot, present = ranked(key if keep is None else key[keep], n_keys)
@@ -312,16 +328,7 @@ def keep_rows(
     if kept.weights is not None:
         weights = np.empty(len(present))
         weights[slot] = kept.weights
-    return Kept(
-        rows=kept,
-        keep=keep,
-        missing=missing,
-        slot=slot,
-        present=present,
-        weights=weights,
-        keys=keys,
-        names=names,
-    )
+    return Kept(kept, keep, missing, slot, present, weights, keys)
 
 
 def _weights(rows: Rows, keys: Keys, key: IntArray, n_keys: int) -> FloatArray:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evalci_accessor.exceptions import MethodError, NestedClustersWarning, warn
+from evalci_accessor.options import BETWEEN
 from evalci_accessor.read.ids import Clustering, Codes, by_label
-from evalci_accessor.read.names import joint_name
 from evalci_accessor.read.scores import all_binary, in_unit_interval, range_of, sentinel_of
 from evalci_accessor.stats.rates.crossed import Crossed
 from evalci_accessor.stats.rates.intersections import MOST
@@ -204,7 +204,7 @@ class Scores:
         crossed = self.crossed(counts, [one.totals for one in samples])
         return dataclasses.replace(
             samples[0],
-            cluster=joint_name([one.name for one in counts]),
+            cluster=BETWEEN.join([one.name for one in counts]),
             n_lost=sum(sample.n_lost for sample in samples),
             crossing=Crossing(totals=crossed, samples=tuple(samples)),
         )
@@ -242,8 +242,7 @@ def coarsest(clusterings: Sequence[Clustering], *, warns: bool) -> list[int]:
         for b in counted:
             if b != a and _within(clusterings[a], clusterings[b], sizes[a]):
                 if warns:
-                    same = sizes[a] == sizes[b]
-                    _warn_nested(clusterings[a].name, clusterings[b].name, sizes[a], same=same)
+                    _warn_nested(clusterings[a].name, clusterings[b].name, sizes[a], sizes[b])
                 counted = [k for k in counted if k != a]
                 break
     if len(counted) > MOST:
@@ -260,12 +259,11 @@ def _within(inner: Clustering, outer: Clustering, size: int) -> bool:
     return len(np.unique(both)) == size
 
 
-def _warn_nested(inner: str, outer: str, size: int, *, same: bool) -> None:
-    if same:
+def _warn_nested(inner: str, outer: str, size: int, of_outer: int) -> None:
+    text = (
+        f"Each of the {size} clusters of {inner!r} lies within one cluster of {outer!r}: they are nested, not "
+        f"crossed, and the coarsest counts. {inner!r} was left out; name {outer!r} alone to say so."
+    )
+    if size == of_outer:
         text = f"{inner!r} and {outer!r} divide the scores alike into {size} clusters, so {outer!r} alone counts."
-    else:
-        text = (
-            f"Each of the {size} clusters of {inner!r} lies within one cluster of {outer!r}: they are nested, not "
-            f"crossed, and the coarsest counts. {inner!r} was left out; name {outer!r} alone to say so."
-        )
     warn(text, NestedClustersWarning)

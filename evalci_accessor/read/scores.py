@@ -101,23 +101,36 @@ def _mapping(texts: set[str]) -> str:
     return "{'label': number, ...}"
 
 
-def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: Any) -> BoolArray | None:
-    """Mask of the rows to keep, or None for all of them. ``where`` gives a position's label for the message."""
+def screen(
+    scores: FloatArray, weights: FloatArray | None, name: str, nan_policy: NanPolicy, where: Any
+) -> tuple[BoolArray | None, BoolArray | None]:
+    """Masks of the scores that count and of those that are missing, None for all and for none.
+
+    One of weight 0 is absent, as if it were not there, whatever it is. ``scores`` may be empty where none can be missing,
+    and ``where`` gives words for a position.
+    """
     check_option(nan_policy, NanPolicy, "nan_policy")
-    if not scores.size:
-        return None
+    absent = None if weights is None else weights == 0
+    seen = scores if absent is None or not scores.size else np.where(absent, 0.0, scores)
+    missing = _missing(seen, name, nan_policy, where)
+    keep = None if missing is None else ~missing
+    if absent is not None and absent.any():
+        keep = ~absent if keep is None else keep & ~absent
+    return keep, missing
+
+
+def _missing(scores: FloatArray, name: str, nan_policy: NanPolicy, where: Any) -> BoolArray | None:
     with np.errstate(over="ignore", invalid="ignore"):
         total = scores.sum(dtype=np.float64)
     if np.isfinite(total):
         return None
-    infinite = np.isinf(scores)
+    infinite, missing = np.isinf(scores), np.isnan(scores)
     if infinite.any():
         at = np.flatnonzero(infinite)
         raise ex.ScoreError(
             f"{name!r} holds {len(at)} infinite score(s) among {scores.size}, at {examples(map(where, at[:6]))}. Scores must "
             "be finite; find out what wrote them, then correct or remove these rows."
         )
-    missing = np.isnan(scores)
     if not missing.any():
         raise ex.ScoreError(
             f"{name!r} holds scores so large ({np.abs(scores).max():g}) that their sum overflows; rescale them."
@@ -129,22 +142,7 @@ def check_scores(scores: FloatArray, name: str, nan_policy: NanPolicy, where: An
             "not a run that never was, and dropping it raises the score unseen. Leave out what was never run with "
             "nan_policy='omit'; give what failed the score of a failure, as with fillna(0) for 0/1 scores."
         )
-    return ~missing
-
-
-def screen(
-    scores: FloatArray, absent: BoolArray | None, name: str, nan_policy: NanPolicy, where: Any
-) -> tuple[BoolArray | None, BoolArray | None]:
-    """Masks of the scores that count and of those that are missing, None for all and for none.
-
-    ``absent`` marks weights of 0, whose scores do not matter. ``scores`` may be empty where none can be missing.
-    """
-    seen = scores if absent is None or not scores.size else np.where(absent, 0.0, scores)
-    keep = check_scores(seen, name, nan_policy, where)
-    missing = None if keep is None else ~keep
-    if absent is not None and absent.any():
-        keep = ~absent if keep is None else keep & ~absent
-    return keep, missing
+    return missing
 
 
 def range_of(scores: np.ndarray) -> tuple[float, float]:

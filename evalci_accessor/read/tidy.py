@@ -33,7 +33,7 @@ class FrameWriter(Writer[pd.DataFrame]):
     @property
     def keys(self) -> dict[Any, IntArray]:
         """Codes of each key, by group."""
-        return {label: group_rows([values], [str(label)])[0] for label, values in self.values.items()}
+        return {label: group_rows([(values, str(label))])[0] for label, values in self.values.items()}
 
     def refuse(self, *names: str) -> None:
         """Refuse keys, and the names of the two systems, that are called like a column of the answer."""
@@ -51,9 +51,6 @@ class FrameWriter(Writer[pd.DataFrame]):
                 f"by={clash[0]!r} would stand twice in the result, whose own columns are {', '.join(names)}. Rename the "
                 f"column first, as with df.rename(columns={{{clash[0]!r}: {f'{clash[0]}_'!r}}})."
             )
-
-    def _labels(self, places: IntArray) -> Any:
-        return self.systems.iloc[places]
 
     def __call__(
         self,

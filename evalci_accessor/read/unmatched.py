@@ -37,23 +37,9 @@ class Presence:
     groups: IntArray
     pairing: Pairing
 
-    @property
-    def systems(self) -> list[Any]:
-        """Labels of the systems."""
-        return self.pairing.systems
-
-    @property
-    def item(self) -> str:
-        """What the items are called."""
-        return self.pairing.names.key
-
-    def item_label(self, code: int) -> Any:
+    def label(self, slot: int) -> Any:
         """The id of an item."""
-        return plain(self.pairing.names.item_label(code))
-
-    def group_label(self, h: int) -> str:
-        """Words for a group."""
-        return self.pairing.names.group_label(h)
+        return plain(self.pairing.names.item_label(int(self.items[slot])))
 
 
 def settle(presence: Presence) -> None:
@@ -70,15 +56,19 @@ def settle(presence: Presence) -> None:
         raise PairingError(_nothing_common(presence, one_way[shared == 0], total))
     if not alone.any():
         return
-    concerned = np.flatnonzero(alone)
+    concerned, names = np.flatnonzero(alone), presence.pairing.names
     if presence.pairing.unmatched == "raise":
-        raise PairingError(_refusal(presence, one_way, concerned, int(np.argmax(alone)), common))
-    parts = [_fallen_out(presence, one_way[k], common) for k in concerned[:5]]
+        others = ""
+        if len(concerned) > 1:
+            others = f"{len(concerned)} of {len(one_way)} pairs of {names.factor!r} have items without a partner. The worst: "
+        raise PairingError(others + _refusal(_Sides(presence, one_way[np.argmax(alone)]), common))
+    shown = [_Sides(presence, one_way[k]) for k in concerned[:5]]
     more = f" and {len(concerned) - 5} more pairs" if len(concerned) > 5 else ""
-    hints = [hint for k in concerned[:5] if (hint := _Sides(presence, one_way[k]).hint())]
+    hint = next((hint for sides in shown if (hint := sides.hint())), "")
     warn(
-        f"Items of {presence.item!r} that only one system of a pair has were left out: {'; '.join(parts)}{more}."
-        f"{hints[0] if hints else ''} Rates of a system in different pairs may then be over different items.",
+        f"Items of {names.key!r} that only one system of a pair has were left out: "
+        f"{'; '.join(_fallen_out(sides, common) for sides in shown)}{more}.{hint} Rates of a system in different pairs may "
+        "then be over different items.",
         UnmatchedItemsWarning,
     )
 
@@ -91,9 +81,9 @@ def warn_uneven(presence: Presence, counts: IntArray) -> None:
     if not len(uneven):
         return
     slot = int(uneven[0])
-    label = presence.item_label(int(presence.items[slot]))
-    held = np.flatnonzero(presence.have[slot]).tolist()
-    found = examples((f"{counts[slot, k]} of {presence.systems[k]!r}" for k in held), 3)
+    label = presence.label(slot)
+    systems, held = presence.pairing.systems, np.flatnonzero(presence.have[slot]).tolist()
+    found = examples((f"{counts[slot, k]} of {systems[k]!r}" for k in held), 3)
     warn(
         f"{len(uneven)} of {len(counts)} items have more repeats under one system than under another, such as {label!r}: {found}. "
         "Their means are over different runs, which is fair only if all runs are alike; add what a run that was cut short lacks.",
@@ -108,52 +98,44 @@ def _one_way(pairs: IntArray) -> IntArray:
 
 
 def _nothing_common(presence: Presence, pairs: IntArray, total: IntArray) -> str:
-    i, j = pairs[0]
-    a, b = presence.systems[i], presence.systems[j]
-    if not total[i] or not total[j]:
-        empty = a if not total[i] else b
+    sides, item = _Sides(presence, pairs[0]), presence.pairing.names.key
+    (a, b), (of_a, of_b) = sides.labels, total[pairs[0]]
+    if not of_a or not of_b:
+        empty = b if of_a else a
         return f"{empty!r} has no score that counts, so {a!r} and {b!r} cannot be compared. Leave it out with pairs=."
-    sides = _Sides(presence, pairs[0])
     more = f" (and so it is with {len(pairs) - 1} more pair(s))" if len(pairs) > 1 else ""
     return (
-        f"{a!r} and {b!r} have no item of {presence.item!r} in common{more}: the one has {total[i]} such as "
-        f"{sides.shown(0)}, the other {total[j]} such as {sides.shown(1)}.{sides.hint()} Are these the same questions, and "
-        f"is {presence.item!r} what tells them apart? Systems on different items cannot be compared as pairs."
+        f"{a!r} and {b!r} have no item of {item!r} in common{more}: the one has {of_a} such as {sides.shown(0)}, the other "
+        f"{of_b} such as {sides.shown(1)}.{sides.hint()} Are these the same questions, and is {item!r} what tells them apart? "
+        "Systems on different items cannot be compared as pairs."
     )
 
 
-def _refusal(presence: Presence, pairs: IntArray, concerned: IntArray, worst: int, common: IntArray) -> str:
-    i, j = pairs[worst]
-    a, b = presence.systems[i], presence.systems[j]
-    sides = _Sides(presence, pairs[worst])
+def _refusal(sides: _Sides, common: IntArray) -> str:
     texts = [
-        f"{len(sides.alone[side])} of the {common[k, k]} items of {mine!r} {'is' if len(sides.alone[side]) == 1 else 'are'} not "
-        f"among those of {other!r} ({sides.shown(side)})"
-        for side, k, mine, other in ((0, i, a, b), (1, j, b, a))
+        f"{len(sides.alone[side])} of the {common[k, k]} items of {sides.labels[side]!r} "
+        f"{'is' if len(sides.alone[side]) == 1 else 'are'} not among those of {sides.labels[1 - side]!r} ({sides.shown(side)})"
+        for side, k in enumerate(sides.pair)
         if len(sides.alone[side])
     ]
-    others = (
-        f"{len(concerned)} of {len(pairs)} pairs of {presence.pairing.names.factor!r} have items without a partner. The worst: "
-        * (len(concerned) > 1)
-    )
     return (
-        f"{others}{', and '.join(texts)}{sides.where()}.{sides.hint()}{sides.omitted()} Each item of {presence.item!r} must have "
-        "a score under both systems. Correct the ids or add the missing scores; or compare the "
-        f"{common[i, j]} items that both have with unmatched='drop', which says what falls out."
+        f"{', and '.join(texts)}{sides.where()}.{sides.hint()}{sides.omitted()} Each item of "
+        f"{sides.presence.pairing.names.key!r} must have a score under both systems. Correct the ids or add the missing "
+        f"scores; or compare the {common[tuple(sides.pair)]} items that both have with unmatched='drop', which says what "
+        "falls out."
     )
 
 
-def _fallen_out(presence: Presence, pair: IntArray, common: IntArray) -> str:
-    i, j = pair
-    a, b = presence.systems[i], presence.systems[j]
-    sides = _Sides(presence, pair)
+def _fallen_out(sides: _Sides, common: IntArray) -> str:
+    a, b = sides.labels
     counts = [
-        f"{len(sides.alone[side])} only in {label!r}: {sides.shown(side, 3)}"
-        for side, label in ((0, a), (1, b))
-        if len(sides.alone[side])
+        f"{len(alone)} only in {sides.labels[side]!r}: {sides.shown(side, 3)}"
+        for side, alone in enumerate(sides.alone)
+        if len(alone)
     ]
-    out = len(sides.alone[0]) + len(sides.alone[1])
-    return f"{a!r} against {b!r} {out} of {out + common[i, j]} ({'; '.join(counts)}{sides.omitted(short=True)}){sides.where()}"
+    out = sum(map(len, sides.alone))
+    every = out + common[tuple(sides.pair)]
+    return f"{a!r} against {b!r} {out} of {every} ({'; '.join(counts)}{sides.omitted(short=True)}){sides.where()}"
 
 
 class _Sides:
@@ -161,36 +143,27 @@ class _Sides:
 
     def __init__(self, presence: Presence, pair: IntArray) -> None:
         self.presence, self.pair = presence, pair
+        self.labels = [presence.pairing.systems[k] for k in pair]
         first, second = presence.have[:, pair[0]], presence.have[:, pair[1]]
         self.alone = (np.flatnonzero(first & ~second), np.flatnonzero(second & ~first))
-
-    def _label(self, slot: int) -> Any:
-        return self.presence.item_label(int(self.presence.items[slot]))
 
     def shown(self, side: int, limit: int = 5) -> str:
         """Up to five of the items, each once."""
         _, first = np.unique(self.presence.items[self.alone[side]], return_index=True)
-        slots = self.alone[side][np.sort(first)]
-        more = f" and {len(slots) - limit} more" if len(slots) > limit else ""
-        return ", ".join(repr(self._label(slot)) for slot in slots[:limit].tolist()) + more
+        slots = self.alone[side][np.sort(first)].tolist()
+        return examples(slots, limit, words=lambda slot: repr(self.presence.label(slot)))
 
     def where(self) -> str:
         """The groups in which they lie."""
         groups = np.unique(self.presence.groups[np.concatenate(self.alone)]).tolist()
-        if not self.presence.group_label(groups[0]):
-            return ""
-        return (
-            f", in {len(groups)} group(s): {examples(map(self.presence.group_label, groups), between='; ')}"
-        )
+        return self.presence.pairing.names.listed(groups)
 
     def omitted(self, short: bool = False) -> str:
         """How many of the holes are scores that the caller's policy left out."""
         if self.presence.lost is None:
             return ""
-        count = int(
-            self.presence.lost[self.alone[0], self.pair[1]].sum()
-            + self.presence.lost[self.alone[1], self.pair[0]].sum()
-        )
+        (a, b), (first, second) = self.alone, self.pair
+        count = int(self.presence.lost[a, second].sum() + self.presence.lost[b, first].sum())
         if not count:
             return ""
         if short:
@@ -205,7 +178,7 @@ class _Sides:
         near = list(self._near())
         if not near:
             return ""
-        mine, other = self.presence.systems[self.pair[1]], self.presence.systems[self.pair[0]]
+        other, mine = self.labels
         reasons = sorted({reason for a, b in near for reason in _differences(a, b)})
         shown = examples((f"{b!a} and {a!a}" for a, b in near), between="; ")
         return f" {len(near)} item(s) of {mine!r} look like items of {other!r} but for {' or '.join(reasons)}: {shown}."
@@ -213,11 +186,11 @@ class _Sides:
     def _near(self) -> Iterable[tuple[Any, Any]]:
         found: dict[tuple[int, Any], Any] = {}
         for slot in self.alone[0][:_LOOKED_AT].tolist():
-            label = self._label(slot)
+            label = self.presence.label(slot)
             found.setdefault((int(self.presence.groups[slot]), canonical(label)), label)
         seen = set()
         for slot in self.alone[1][:_LOOKED_AT].tolist():
-            label = self._label(slot)
+            label = self.presence.label(slot)
             key = canonical(label)
             group = int(self.presence.groups[slot])
             if (group, key) in found and key not in seen:

@@ -54,9 +54,8 @@ def ids_or_settings(values: Any, name: str) -> Codes | None:
     with contextlib.suppress(EvalCIError, TypeError, ValueError, NotImplementedError):
         first = pd.Series(values[:_LOOKED_AT]).nunique()
         measured = pd.api.types.is_float_dtype(values.dtype) and first > _SETTINGS
-        if not measured and (
-            len(values) <= _LOOKED_AT or 2 * first <= _LOOKED_AT
-        ):  # texts of answers are long to hash
+        long = len(values) > _LOOKED_AT and 2 * first > _LOOKED_AT  # texts of answers are long to hash
+        if not measured and not long:
             return encode_ids(values, name)
     return None
 
@@ -159,7 +158,7 @@ def divided(kept: Rows, slot: IntArray) -> list[Divided]:
             continue
         # Another prompt for one model only: the groups of the others tell nothing of whether it was planned.
         at = ~((several >= _FEW) & _single(ids.codes, kept.groups, len(several)))[kept.groups]
-        part = dataclasses.replace(ids, codes=ids.codes[at])
+        part = ids.recoded(ids.codes[at])
         one = _divided(name, part, ranked(slot[at], len(rows))[0], numbered=kept.samples is not None)
         if one is not None:
             found.append(dataclasses.replace(one, ids=ranked(ids.codes, ids.size)[0]))
@@ -199,9 +198,8 @@ def _divided(name: str, ids: Codes, slot: IntArray, *, numbered: bool) -> Divide
         if numbered or not even or size > _NAMED or is_repeat(name) or not _are_names(labels):
             return None
     else:
-        alike = np.mean(
-            ((least == most) & (least > 1) & (values > 1))[several]
-        )  # items divided into equal parts
+        # Items divided into equal parts.
+        alike = np.mean(((least == most) & (least > 1) & (values > 1))[several])
         if alike < (1 if several.sum() < _FEW else _MOST) and not (even and several.sum() >= _FEW):
             return None
     return Divided(name=name, size=size, shown=" and ".join(map(repr, labels[:2])), once=once, ids=value)
