@@ -21,36 +21,9 @@ from evalci_accessor.stats.results import DesignResult, DifferenceResult, PairTe
 from evalci_accessor.stats.simulate import CoverageResult
 from evalci_accessor.stats.totals import ClusterTotals
 
-__all__ = [
-    "ClusterTotals",
-    "ComponentsResult",
-    "CoverageResult",
-    "DesignResult",
-    "DifferenceResult",
-    "IccPosterior",
-    "PairTestResult",
-    "PowerPlan",
-    "RateResult",
-    "RepeatedResult",
-    "RequiredPlan",
-    "WidthPlan",
-    "adjust_pvalues",
-    "best_counts",
-    "best_of_k",
-    "cluster_ci",
-    "crossed_ci",
-    "design_effect",
-    "diff_ci",
-    "half_width",
-    "icc_posterior",
-    "mcnemar",
-    "mde",
-    "pass_at_k",
-    "pass_hat_k",
-    "power",
-    "projected_error",
-    "proportion_ci",
-    "required_clusters",
-    "simulate",
-    "variance_components",
-]
+__all__ = ["ClusterTotals", "ComponentsResult", "CoverageResult", "DesignResult", "DifferenceResult"]
+__all__ += ["IccPosterior", "PairTestResult", "PowerPlan", "RateResult", "RepeatedResult", "RequiredPlan"]
+__all__ += ["WidthPlan", "adjust_pvalues", "best_counts", "best_of_k", "cluster_ci", "crossed_ci"]
+__all__ += ["design_effect", "diff_ci", "half_width", "icc_posterior", "mcnemar", "mde", "pass_at_k"]
+__all__ += ["pass_hat_k", "power", "projected_error", "proportion_ci", "required_clusters", "simulate"]
+__all__ += ["variance_components"]

@@ -200,7 +200,8 @@ def coverage(
     level, resamples = validate.check_level(confidence_level), validate.check_resamples(n_resamples)
     check_option(shape, ClusterShape, "shape")
     validate.tail(confidence_level, alternative)
-    design = _Design(m, true_icc, true_rate, shape, names, df, alternative, level, resamples)
+    options = RateOptions(df=df, n_resamples=resamples, alternative=alternative, confidence_level=level)
+    design = _Design(m, true_icc, true_rate, shape, names, options)
     asked = validate.whole(n_sims, "n_sims", 1, " (the default is 1000)")
     seeds = seed_sequence(rng).spawn(-(-asked // design.block))
     done: list[FloatArray] = []
@@ -229,10 +230,7 @@ class _Design:
     rate: float
     shape: ClusterShape
     names: tuple[Any, ...]
-    df: DegreesOfFreedom
-    alternative: Alternative
-    level: float
-    n_resamples: int
+    options: RateOptions
 
     @property
     def block(self) -> int:
@@ -250,8 +248,8 @@ class _Design:
         out = np.empty((len(self.names), 2, held))
         # Samples that shared their resamples would err together, and the interval of the coverage would be too narrow.
         children = resampling.spawn(held)
-        sided: Any = {"alternative": self.alternative, "confidence_level": self.level}
-        options = RateOptions(df=self.df, n_resamples=self.n_resamples, **sided)
+        options = self.options
+        sided: Any = {"alternative": options.alternative, "confidence_level": options.confidence_level}
         for limits, name in zip(out, self.names, strict=True):
             if name.startswith("bootstrap") and name != "bootstrap_exact":
                 for h, child in enumerate(children):
@@ -298,8 +296,8 @@ class _Design:
             size_median=float(np.median(m)),
             size_max=float(m.max()),
             effective_clusters=float(m.sum() ** 2 / (m.astype(np.float64) ** 2).sum()),
-            alternative=self.alternative,
-            confidence_level=self.level,
+            alternative=self.options.alternative,
+            confidence_level=self.options.confidence_level,
         )
 
 

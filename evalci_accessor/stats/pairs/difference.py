@@ -338,10 +338,9 @@ def conclude(
     Margin and claim are as `resolve_claim` gives them.
     """
     totals = [lot.totals for lot in lots]
-    bounded = totals[0].bounded
     outside, level = check_tail(confidence_level, alternative), validate.check_level(confidence_level)
     law, mean = joint_law(lots), np.concatenate([t.mean for t in totals])
-    bounds = (-1.0, 1.0) if bounded else (-np.inf, np.inf)
+    bounds = (-1.0, 1.0) if totals[0].bounded else (-np.inf, np.inf)
     low, high = one_sided(*law.limits(outside), alternative, bounds)
     wide = (low, high)
     if simultaneous is not None:

@@ -35,7 +35,7 @@ _FLAT = 1e-12  # share of the squares below which a sum of squares is rounding
 _legendre = functools.cache(np.polynomial.legendre.leggauss)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class PairPosterior:
     """Posterior of the ICC of the differences of each pair.
 
@@ -84,7 +84,7 @@ def pair_posteriors(lots: Sequence[Evidence], *, n_nodes: int = N_NODES) -> list
         if kind < 0:
             for k in members:
                 one = np.ones((len(lots[k].within), 1))
-                out[k] = PairPosterior(rho=one / 2, weight=one, share=one)
+                out[k] = PairPosterior(one / 2, one, one)
             continue
         joint = Evidence.join([lots[k] for k in members])
         step = max(_CELLS // (max(n_nodes, _N_SEARCH) * joint.size.shape[1]), 1)

@@ -219,15 +219,13 @@ def _signed_root(t: PairTotals, method: str) -> FloatArray:
     else:
         assert d is not None
         assert t.size is not None
-        clusters = len(t.size)
+        clusters, variance = len(t.size), (d**2).sum(axis=1)
+        if method == "yang":
+            variance = (variance + ((d - t.mean[:, None] * t.size) ** 2).sum(axis=1)) / 2
+        variance = variance * clusters / (clusters - 1)
         if method == "durkalski":
             rate = d / t.size
             excess, variance = rate.sum(axis=1), (rate**2).sum(axis=1)
-        else:
-            variance = (d**2).sum(axis=1)
-            if method == "yang":
-                variance = (variance + ((d - t.mean[:, None] * t.size) ** 2).sum(axis=1)) / 2
-            variance = variance * clusters / (clusters - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         root: FloatArray = np.where(variance > 0, excess / np.sqrt(variance), 0.0)
     return root

@@ -9,7 +9,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import EvalCIError, MethodError, ScoreRangeError, examples
 from evalci_accessor.options import Alternative, Claim, PlanMethod
-from evalci_accessor.stats import validate
+from evalci_accessor.stats import special, validate
 from evalci_accessor.stats.pairs.difference import check_tail, resolve_claim
 from evalci_accessor.stats.planning import shared
 from evalci_accessor.stats.planning.shared import Columns, Goal, Parts, Point, Sums
@@ -66,6 +66,8 @@ class PowerPlan:
 class PairDesign(shared.Checked):
     """A checked question about pairs but for the difference, the margin and the number of clusters."""
 
+    measure = "power"
+
     bounded: bool
     claim: Claim
     alternative: Alternative
@@ -108,12 +110,11 @@ class PairDesign(shared.Checked):
         both = a * b + at["correlation"] * np.sqrt(max(a * (1 - a), 0.0) * max(b * (1 - b), 0.0))
         return float(a + b - 2 * both) - difference**2
 
-    def feasible(self, at: Point) -> tuple[float, float]:
-        """The least and the greatest difference that can be, without the ends."""
+    def reach(self, at: Point, side: float) -> float:
+        """How far from 0 a difference can lie on that side, without the end."""
         if "rate" in at:
-            return _feasible_difference(at["rate"], at["correlation"])
-        end = at.get("disagreement", np.inf)
-        return -end, end
+            return abs(_furthest_difference(at["rate"], at["correlation"], side))
+        return at.get("disagreement", np.inf)
 
     def goal(self, difference: float, margin: float) -> Goal:
         """What the verdict of `diff_ci` asks for."""
@@ -149,6 +150,26 @@ class PairDesign(shared.Checked):
         if parts.between <= 0:
             return self.goal(at["difference"], at["margin"]).holds(at["difference"])
         return self.power(at, n_clusters, self.pattern.endless(parts))
+
+    def value(self, at: Point, n_clusters: int) -> float:
+        """What `required_clusters` brings to ``goal``."""
+        return self.power(at, n_clusters)
+
+    def reached(self, at: Point, value: float) -> bool:
+        """Whether a power is large enough."""
+        return value >= at["goal"]
+
+    def wanted(self, at: Point) -> float:
+        """The variance that would reach the goal if the estimate were normal and its variance known."""
+        test = self.goal(at["difference"], at["margin"])
+        distance = min(abs(at["difference"] - null) for null in (test.above, test.below) if null is not None)
+        return float((distance / (special.ndtri(at["goal"]) - special.ndtri(test.outside))) ** 2)
+
+    def times(self, at: Point, value: float) -> float:
+        """How many times the information it takes where this value was reached."""
+        far = -special.ndtri(self.goal(at["difference"], at["margin"]).outside)
+        have = max(far + special.ndtri(np.clip(value, 1e-9, 1 - 1e-9)), 0.1)
+        return float(((far + special.ndtri(at["goal"])) / have) ** 2)
 
     def plan(self, shape: tuple[int, ...], points: Sequence[Point]) -> PowerPlan:
         """The plan of these points."""
@@ -226,8 +247,8 @@ def _correlation_range(a: float, b: float) -> tuple[float, float]:
     return (max(0.0, a + b - 1) - a * b) / scale, (min(a, b) - a * b) / scale
 
 
-def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]:
-    """Differences at which two systems can have that correlation, about no difference."""
+def _furthest_difference(rate: float, correlation: float, side: float) -> float:
+    """The largest difference at which two systems can have that correlation, or the least."""
 
     def fits(difference: float) -> bool:
         a = rate + difference
@@ -236,15 +257,11 @@ def _feasible_difference(rate: float, correlation: float) -> tuple[float, float]
         low, high = _correlation_range(a, rate)
         return low - _ROUNDING <= correlation <= high + _ROUNDING
 
-    ends = []
-    for far in (-rate, 1 - rate):
-        near = 0.0
-        if fits(0.0):
-            for _ in range(60):
-                middle = (near + far) / 2
-                near, far = (middle, far) if fits(middle) else (near, middle)
-        ends.append(near)
-    return ends[0], ends[1]
+    near, far = 0.0, -rate if side < 0 else 1 - rate
+    for _ in range(60 if fits(0.0) else 0):
+        middle = (near + far) / 2
+        near, far = (middle, far) if fits(middle) else (near, middle)
+    return near
 
 
 def check_spread(design: PairDesign, points: Sequence[Point]) -> None:
@@ -274,17 +291,12 @@ def check_spread(design: PairDesign, points: Sequence[Point]) -> None:
 def true_difference(design: PairDesign, difference: object, margin: float) -> FloatArray:
     """The difference to plan for, which must not lie where the claim is false."""
     d = as_float(difference, "difference")
-    goal = design.goal(1.0, margin)
-    wrong = np.zeros(d.shape, dtype=bool)
-    if design.claim == "superiority" and margin == 0:
-        wrong = {"two-sided": d == 0, "greater": d <= 0, "less": d >= 0}[design.alternative]
-    elif goal.above is not None:
-        wrong = (d <= goal.above) | (False if goal.below is None else d >= goal.below)
-    against = f" with a margin of {margin:g}" if margin else ""
-    if wrong.any():
+    wrong = [v for v in d.ravel().tolist() if design.goal(v, margin).holds(v) < 1]
+    if wrong:
+        against = f" with a margin of {margin:g}" if margin else ""
         raise EvalCIError(
-            f"{int(wrong.sum())} of {d.size} values of `difference` make the claim ({design.claim}{against}, "
-            f"alternative={design.alternative!r}) false: {examples(f'{v:g}' for v in d[wrong].flat)}. No design shows what is "
+            f"{len(wrong)} of {d.size} values of `difference` make the claim ({design.claim}{against}, "
+            f"alternative={design.alternative!r}) false: {examples(f'{v:g}' for v in wrong)}. No design shows what is "
             "not so. Name a true difference for which the claim holds; to show that two systems are as good as equal give a "
             "margin=, with difference=0."
         )
@@ -519,7 +531,7 @@ def mde(
         if seeks_margin:
             low, end = abs(d) if claim == "equivalence" else max(0.0, -d), 1.0 if design.bounded else np.inf
         else:
-            low, end = width, abs(design.feasible(at)[0 if side < 0 else 1])
+            low, end = width, design.reach(at, side)
         return asked(_root(excess, low, end, error))
 
     return design.plan(shape, shared.each(points, one, "differences"))

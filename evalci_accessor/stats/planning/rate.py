@@ -16,6 +16,7 @@ import numpy as np
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import ClusterMethod, RateOptions
+from evalci_accessor.stats import special
 from evalci_accessor.stats.planning import shared
 from evalci_accessor.stats.planning.shared import Parts, Point, Sums
 from evalci_accessor.stats.rates.bootstrap import seed_sequence
@@ -194,6 +195,8 @@ def open_half_width(parts: Parts, size: FloatArray, count: FloatArray, level: fl
 class RateDesign(shared.Checked):
     """A checked question about one rate but for the number of clusters."""
 
+    measure = "half_width"
+
     n_sims: int
     seeds: tuple[np.random.SeedSequence, ...]
 
@@ -248,6 +251,22 @@ class RateDesign(shared.Checked):
             return 0.0
         times = self.pattern.endless(parts)
         return open_half_width(parts, *self.pattern.counts(n_clusters, times), self.level)[0]
+
+    def value(self, at: Point, n_clusters: int) -> float:
+        """What `required_clusters` brings to ``goal``."""
+        return self.half_width(at, n_clusters)[0]
+
+    def reached(self, at: Point, value: float) -> bool:
+        """Whether a half-width is small enough."""
+        return value <= at["goal"]
+
+    def wanted(self, at: Point) -> float:
+        """The variance that would reach the goal if the estimate were normal and its variance known."""
+        return float((at["goal"] / special.ndtri((1 + self.level) / 2)) ** 2)
+
+    def times(self, at: Point, value: float) -> float:
+        """How many times the information it takes where this value was reached."""
+        return (value / at["goal"]) ** 2
 
 
 def half_width(

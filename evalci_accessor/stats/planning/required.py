@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Alternative, Claim, ClusterMethod, PlanMethod
-from evalci_accessor.stats import special
 from evalci_accessor.stats.planning import shared
 from evalci_accessor.stats.planning.pair import PairDesign, check_power, check_spread, true_difference
 from evalci_accessor.stats.planning.rate import RateDesign
-from evalci_accessor.stats.planning.shared import Parts, Point
+from evalci_accessor.stats.planning.shared import Point
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
@@ -55,67 +55,6 @@ class RequiredPlan:
     n_samples: int
     method: str
     confidence_level: float
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class _RateQuestion:
-    """Half-widths of one rate; the number of clusters is open."""
-
-    design: RateDesign
-    at: Point
-
-    def value(self, n_clusters: int) -> float:
-        """Half-width of a design."""
-        return self.design.half_width(self.at, n_clusters)[0]
-
-    def reached(self, value: float) -> bool:
-        """Whether a half-width is small enough."""
-        return value <= self.at["goal"]
-
-    def parts(self) -> Parts:
-        """Parts of the variance of an item's value."""
-        return self.design.parts(self.at)
-
-    def wanted(self) -> float:
-        """The variance that would reach the goal if the estimate were normal and its variance known."""
-        return float((self.at["goal"] / special.ndtri((1 + self.design.level) / 2)) ** 2)
-
-    def times(self, value: float) -> float:
-        """How many times the information it takes where this value was reached."""
-        return (value / self.at["goal"]) ** 2
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class _PairQuestion:
-    """The same of the power to show a difference."""
-
-    design: PairDesign
-    at: Point
-
-    def value(self, n_clusters: int) -> float:
-        """Power of a design."""
-        return self.design.power(self.at, n_clusters)
-
-    def reached(self, value: float) -> bool:
-        """Whether a power is large enough."""
-        return value >= self.at["goal"]
-
-    def parts(self) -> Parts:
-        """Parts of the variance of an item's value."""
-        return self.design.parts(self.at)
-
-    def wanted(self) -> float:
-        """The variance that would reach the goal if the estimate were normal and its variance known."""
-        difference = self.at["difference"]
-        test = self.design.goal(difference, self.at["margin"])
-        distance = min(abs(difference - null) for null in (test.above, test.below) if null is not None)
-        return float((distance / (special.ndtri(self.at["goal"]) - special.ndtri(test.outside))) ** 2)
-
-    def times(self, value: float) -> float:
-        """How many times the information it takes where this value was reached."""
-        far = -special.ndtri(self.design.goal(self.at["difference"], self.at["margin"]).outside)
-        have = max(far + special.ndtri(np.clip(value, 1e-9, 1 - 1e-9)), 0.1)
-        return float(((far + special.ndtri(self.at["goal"])) / have) ** 2)
 
 
 def required_clusters(
@@ -189,9 +128,7 @@ def required_clusters(
     asked = shared.Design(icc, item_icc, n_samples, items_per_cluster, method, confidence_level)
     shared.Pattern.of(items_per_cluster)  # what is wrong with the sizes comes first
     design: RateDesign | PairDesign
-    questions: list[_RateQuestion | _PairQuestion]
     if half_width is not None:
-        measure = "half_width"
         of_pairs = {
             "difference": difference is not None,
             "margin": margin is not None,
@@ -204,39 +141,37 @@ def required_clusters(
         _refuse_pair_options([f"{name}=" for name, is_given in of_pairs.items() if is_given])
         design = RateDesign.of(asked, rate, std_dev, n_sims, rng)
         shape, points = design.points(goal=_checked_width(half_width, graded=std_dev is not None))
-        questions = [_RateQuestion(design, at) for at in points]
     elif difference is None and margin is None:
         raise MethodError(
             "Name the goal: half_width= for one rate, difference= for a paired difference, or margin= for non-inferiority or "
             "equivalence."
         )
     else:
-        measure = "power"
         spread = {"disagreement": disagreement, "rate": rate, "correlation": correlation, "std_dev": std_dev}
         design, width = PairDesign.of(asked, spread, margin, claim, alternative)
         true = true_difference(design, 0.0 if difference is None else difference, width)
         least = np.asarray(check_power(power, design.goal(1.0, width)))
         shape, points = design.points(difference=true, margin=np.asarray(width), goal=least)
         check_spread(design, points)
-        questions = [_PairQuestion(design, at) for at in points]
 
-    def one(question: _RateQuestion | _PairQuestion) -> tuple[float, ...]:
-        at, pattern = question.at, design.pattern
-        start = 1000 * design.parts(at).std_error(*pattern.counts(1000)) ** 2 / question.wanted()
-        found = shared.smallest(question.value, question.reached, question.times, start)
+    def one(at: Point) -> tuple[float, ...]:
+        pattern = design.pattern
+        start = 1000 * design.parts(at).std_error(*pattern.counts(1000)) ** 2 / design.wanted(at)
+        value, reached = partial(design.value, at), partial(design.reached, at)
+        found = shared.smallest(value, reached, partial(design.times, at), start)
         if found is None:
             raise MethodError(
-                f"{shared.MOST_CLUSTERS:,} clusters do not reach {measure} {at['goal']:g}. Ask for less, or for a larger "
+                f"{shared.MOST_CLUSTERS:,} clusters do not reach {design.measure} {at['goal']:g}. Ask for less, or for a larger "
                 "difference or margin."
             )
-        n, reached = found
+        n, got = found
         size, count = pattern.counts(n)
         items = (size * count).sum()
-        return n, items / n, items, items * design.n_samples, at["goal"], reached, design.limit(at, n)
+        return n, items / n, items, items * design.n_samples, at["goal"], got, design.limit(at, n)
 
     return RequiredPlan(
-        **shared.arrays(RequiredPlan, shape, shared.each(questions, one, "clusters")),
-        measure=measure,
+        **shared.arrays(RequiredPlan, shape, shared.each(points, one, "clusters")),
+        measure=design.measure,
         n_samples=design.n_samples,
         method=design.method,
         confidence_level=design.level,
