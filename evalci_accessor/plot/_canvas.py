@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evalci_accessor.exceptions import MethodError, MissingExtraError
+from evalci_accessor.plot._frame import Note, Rows, Ticks
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
     from matplotlib.text import Text
-
-Ticks: TypeAlias = tuple[list[float], list[str]]
 
 # After Okabe and Ito, a little lighter or darker: at least 3 : 1 against white and against dark notebooks.
 BLUE, VERMILLION, GREEN, PURPLE, OCHRE = "#1b7fc0", "#d55e00", "#009e73", "#c45a9b", "#b98300"
+# Colour, mark and dash of each line; None is the ink of the Axes. No two share a mark or a dash.
+LOOKS: tuple[tuple[str | None, str, Any], ...] = (
+    (BLUE, "o", "-"),
+    (VERMILLION, "s", (0, (5, 1.5))),
+    (None, "^", (0, (1.2, 1.2))),
+    (GREEN, "D", (0, (6, 1.5, 1.2, 1.5))),
+    (PURPLE, "v", (0, (9, 2.5))),
+    (OCHRE, ">", (0, (5, 1.5, 1.2, 1.5, 1.2, 1.5))),
+)
 _GAP = 10.0  # points between the columns of the margin
-_PLOT_WIDTH, _PLOT_LETTERS = (
-    3.6,
-    26,
-)  # inches that are left to the intervals themselves; more where letters are large
+_PLOT_WIDTH, _PLOT_LETTERS = 3.6, 26  # inches or letters, whichever is more, left to the intervals themselves
 _TICKS = 9  # along x, at most
 _MARKS = ("estimate", "difference", "coverage", "rates")  # one of these lines is in each picture
 LEGEND = 68  # letters of a line of the legend, where there is room
@@ -35,14 +44,6 @@ _GAINED = 1.15  # what a layout gives an Axes and its labels, at least, of the w
 _EDGE = 0.3  # inches of a figure that a layout may leave empty
 _PAD = 0.04  # inches between a legend and the Axes
 _SMALLEST = 4.0  # points: the smallest letters to which crowded rows shrink
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Note:
-    """A column of the margin: what stands above it, and a text a row."""
-
-    heading: str
-    texts: Sequence[str]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,6 +58,7 @@ class Pen:
     zorder: float = 3
     upright: bool = False
     floor: float = 0.0
+    transform: Any = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,8 +93,8 @@ class Look:
         if _is_drawn(self.ax):
             raise MethodError(
                 "ax= holds a picture of results already, whose rows and colours would be taken for those of "
-                "this one. Give each an "
-                "Axes of its own; or concatenate the results, to see them in one picture."
+                "this one. Give each an Axes of its own; or concatenate the results, to see them in one "
+                "picture."
             )
         if self.figsize is not None:
             raise MethodError(
@@ -100,30 +102,27 @@ class Look:
                 "out."
             )
 
-    def refuse_shared(self, along: Literal["x", "y"], ticks: Ticks | None = None) -> None:
-        """Refuse an Axes that shares its ticks with a picture of others, which would lose their names."""
+    def refuse_shared(self, ticks: Ticks | None = None) -> None:
+        """Refuse an Axes that shares its ticks, on y those of rows, with a picture of others: names would be lost."""
         if self.ax is None:
             return
-        grouper = self.ax.get_shared_x_axes() if along == "x" else self.ax.get_shared_y_axes()
-        for one in grouper.get_siblings(self.ax):
-            axis = one.xaxis if along == "x" else one.yaxis
+        along, others, instead = "x", "clusters", ""
+        if ticks is not None:
+            along, others = "y", "rows"
+            instead = "; or give both the same rows in the same order, as with sort_by=None"
+        for one in getattr(self.ax, f"get_shared_{along}_axes")().get_siblings(self.ax):
+            axis = getattr(one, f"{along}axis")
             at = axis.get_majorticklocs()
-            if _is_drawn(one) and (
-                ticks is None or (at.tolist(), axis.get_major_formatter().format_ticks(at)) != ticks
-            ):
+            if _is_drawn(one) and (at.tolist(), axis.get_major_formatter().format_ticks(at)) != ticks:
                 raise MethodError(
-                    f"ax= shares its {along} axis with a picture of other "
-                    f"{'clusters' if along == 'x' else 'rows'}, which would be "
-                    f"called after those of this one. Leave out share{along}=True"
-                    + (
-                        "."
-                        if ticks is None
-                        else "; or give both the same rows in the same order, as with sort_by=None."
-                    )
+                    f"ax= shares its {along} axis with a picture of other {others}, which would be called "
+                    f"after those of this one. Leave out share{along}=True{instead}."
                 )
 
-    def open(self) -> Canvas:
+    def open(self, rows: Rows | None = None) -> Canvas:
         """The caller's Axes, or that of a new figure, as pandas and xarray have it."""
+        if rows is not None:
+            self.refuse_shared(rows.ticks)
         if self.ax is not None:
             return Canvas(ax=self.ax, sizable=False, title=self.title)
         import matplotlib.pyplot as plt
@@ -150,18 +149,28 @@ class Canvas:
         """The colour in which this Axes writes, whatever style is in force by now."""
         return self.ax.xaxis.label.get_color()
 
-    def set_size(self, width: float, height: float) -> None:
-        """Size of a figure of ours, in inches."""
-        self.figure.set_size_inches(width, height)
+    def write_rows(
+        self,
+        rows: Rows,
+        notes: Sequence[Note],
+        handles: Sequence[Artist],
+        *,
+        unit: str | None,
+        below: str,
+        legend: str | None = None,
+    ) -> Axes:
+        """The last steps of a picture of rows; its numbers are hundredths of a unit, or none is given."""
+        self._set_rows(rows, notes, legend=len(handles) + (legend is not None))
+        if unit is not None:
+            self.set_units("x", percent=True, unit=unit)
+        self._space_ticks()
+        return self.write(handles, below=below, legend=legend)
 
-    def set_rows(
-        self, labels: Sequence[str], headings: Sequence[str], notes: Sequence[Note], *, legend: int
-    ) -> None:
+    def _set_rows(self, rows: Rows, notes: Sequence[Note], *, legend: int) -> None:
         """Name the rows, write the margin, and give the figure the size that they need."""
-        ax = self.ax
-        at, _ = places(headings)
+        ax, at, labels = self.ax, rows.at, rows.labels
         last = at[-1]
-        ax.set_yticks(*row_ticks(labels, headings), parse_math=False)
+        ax.set_yticks(*rows.ticks, parse_math=False)
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(last + 0.6, 0.4 if not notes else -0.5)
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -170,10 +179,9 @@ class Canvas:
         names = [tick.label1 for tick in ax.yaxis.get_major_ticks()]
         for name in names[len(labels) :]:
             name.set_fontweight("bold")
-        columns = [_column(ax, note, at) for note in notes]
-        texts = [*names, *(text for column in columns for text in column)]
+        columns = [self._column(note, at) for note in notes]
+        lines = max(text.count("\n") + 1 for text in labels)
         if self.sizable:
-            lines = max(text.count("\n") + 1 for text in labels)
             size = letter(ax.yaxis)
             pitch = size * max(1.9, 1.25 * lines + 0.5) / 72
             height = pitch * (last + 1.1) + 0.75 + legend * 1.45 * size / 72
@@ -183,9 +191,11 @@ class Canvas:
                 + max(_PLOT_WIDTH, _PLOT_LETTERS * size / 72)
                 + 0.4
             )
-            self.set_size(width, height)
-        else:
-            _shrink(ax, texts, labels, last)
+            self.figure.set_size_inches(width, height)
+        else:  # smaller letters where the caller's Axes has less room for a row than they are high
+            room = ax.get_window_extent().height / self.figure.dpi * 72 / (last + 1.1)
+            for text in itertools.chain(names, *columns):
+                text.set_fontsize(min(text.get_fontsize(), max(room / (1.25 * lines), _SMALLEST)))
         offset = 0.0
         for column in columns:
             width = _inches(column) * 72
@@ -193,11 +203,25 @@ class Canvas:
                 text.set_position((offset + _GAP + width, 0))
             offset += _GAP + width
 
-    def widen(
-        self, values: Sequence[np.ndarray], held: Sequence[float] = (), *, upright: bool = False
-    ) -> tuple[float, float]:
+    def _column(self, note: Note, at: np.ndarray) -> list[Text]:
+        """The texts of a column of the margin, not yet side by side."""
+        shared: dict[str, Any] = {
+            "xycoords": ("axes fraction", "data"),
+            "textcoords": "offset points",
+            "ha": "right",
+            "va": "center_baseline",
+            "color": self.ink,
+            "annotation_clip": False,
+            "parse_math": False,
+            "gid": "note",
+            "fontsize": letter(self.ax.yaxis),
+        }
+        entries = [(0.0, note.heading), *zip(at, note.texts, strict=True)]
+        return [self.ax.annotate(text, (1, y), xytext=(0, 0), **shared) for y, text in entries]
+
+    def widen(self, values: Sequence[np.ndarray], *held: float, upright: bool = False) -> tuple[float, float]:
         """Limits that show all finite values, with a little room, and what is on the shared scale already."""
-        every = np.concatenate([np.asarray(held, dtype=np.float64), *map(np.ravel, values)])
+        every = np.concatenate([held, *map(np.ravel, values)])
         every = every[np.isfinite(every)]
         low, high = (every.min(), every.max()) if every.size else (0.0, 1.0)
         room = 0.05 * (high - low) or 0.05 * max(abs(high), 1.0)
@@ -211,7 +235,7 @@ class Canvas:
             low, high = min(low, before[0]), max(high, before[1])
         return float(low), float(high)
 
-    def space_ticks(self) -> None:
+    def _space_ticks(self) -> None:
         """Fewer ticks along x where their numbers are long; the limits and the format must be set."""
         from matplotlib.ticker import MaxNLocator
 
@@ -238,21 +262,34 @@ class Canvas:
             functools.partial(_hundredths, unit) if percent else functools.partial(_full, axis)
         )
 
-    def write(self, handles: Sequence[Any], *, below: str, legend: str | None = None) -> Axes:
+    def write(self, handles: Sequence[Artist], *, below: str, legend: str | None = None) -> Axes:
         """What lies along x, the legend and the title, as written: the last step of each picture."""
         left, room = self._room()
         _fill(self.ax.set_xlabel(below, parse_math=False), below, room - left)
-        self._set_legend(handles, legend)
+        # Above the Axes no interval can lie under the legend.
+        box = self.ax.legend(
+            handles=list(handles),
+            title=legend,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            borderaxespad=0.2,
+            frameon=False,
+            alignment="left",
+            labelcolor=self.ink,
+        )
+        self._fit(box, room)
+        if left:
+            from matplotlib.transforms import ScaledTranslation
+
+            shift = ScaledTranslation(-left, 0, self.figure.dpi_scale_trans)
+            box.set_bbox_to_anchor((0, 1), transform=self.ax.transAxes + shift)
         if self.title is not None:
-            self._set_title(self.title)
+            pad = box.get_window_extent().height / self.figure.dpi * 72 + 8
+            _fill(self.ax.set_title(self.title, pad=pad, parse_math=False), self.title, self._title_room())
         return self.ax
 
-    def _set_legend(self, handles: Sequence[Any], title: str | None = None) -> None:
-        """The legend above the Axes, where no interval can lie under it, in lines for which there is room."""
-        left, room = self._room()
-        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-        ink: dict[str, Any] = {"frameon": False, "alignment": "left", "labelcolor": self.ink}
-        legend = self.ax.legend(handles=list(handles), title=title, **place, **ink)
+    def _fit(self, legend: Legend, room: float) -> None:
+        """Break the texts of a legend into lines for which there is room."""
         legend.get_title().set_color(self.ink)
         texts = [legend.get_title(), *legend.get_texts()]
         written = [text.get_text() for text in texts]
@@ -267,22 +304,9 @@ class Canvas:
                 break
             letters = max(min(int(letters * room / wide), letters - 1), _FEWEST)
         if wide > room:  # so narrow that words would be torn
-            widest = _inches(texts)
-            share = 1 - (wide - room) / widest  # the marks beside them keep their size
+            share = 1 - (wide - room) / _inches(texts)  # the marks beside them keep their size
             for text in texts:
                 text.set_fontsize(max(float(text.get_fontsize()) * share, _SMALLEST))
-        if left:
-            from matplotlib.transforms import ScaledTranslation
-
-            shift = ScaledTranslation(-left, 0, self.figure.dpi_scale_trans)
-            legend.set_bbox_to_anchor((0, 1), transform=self.ax.transAxes + shift)
-
-    def _set_title(self, title: str) -> None:
-        """The caller's title, above the legend, as written."""
-        ax = self.ax
-        legend = ax.get_legend()
-        high = 0.0 if legend is None else legend.get_window_extent().height / self.figure.dpi * 72
-        _fill(ax.set_title(title, pad=high + 8, parse_math=False), title, self._title_room())
 
     def _title_room(self) -> float:
         """Inches that a title may be wide, which stands in the middle of the Axes and not of the figure."""
@@ -319,31 +343,22 @@ class Canvas:
     @property
     def open_end(self) -> Line2D:
         """What the legend says of an arrow, in the direction of the first that was drawn."""
-        from matplotlib.lines import Line2D
-
-        marker = next((line.get_marker() for line in self.ax.lines if line.get_gid() == "open end"), ">")
-        return Line2D(
-            [],
-            [],
-            color=self.ax.xaxis.label.get_color(),
-            marker=marker,
-            markersize=6,
-            linestyle="none",
-            label="no limit here",
-        )
+        marker = next((drawn.get_marker() for drawn in self.ax.lines if drawn.get_gid() == "open end"), ">")
+        return line("no limit here", color=self.ink, marker=marker, markersize=6, linestyle="none")
 
 
-def places(headings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Where rows and the headings above them stand, from the top; row 0 is left to the headings of notes."""
-    begins = np.array([bool(text) for text in headings])
-    rows = 1 + np.arange(len(headings)) + np.cumsum(begins)
-    return rows.astype(np.float64), rows[begins].astype(np.float64) - 1
+def line(label: str, **looks: Any) -> Line2D:
+    """What the legend says of a line or a mark."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **looks)
 
 
-def row_ticks(labels: Sequence[str], headings: Sequence[str]) -> Ticks:
-    """Where the names of rows and the headings above them stand, and these."""
-    at, above = places(headings)
-    return [*at.tolist(), *above.tolist()], [*labels, *(text for text in headings if text)]
+def patch(label: str, **looks: Any) -> Patch:
+    """What the legend says of an area."""
+    from matplotlib.patches import Patch
+
+    return Patch(label=label, **looks)
 
 
 def letter(axis: Axis) -> float:
@@ -356,35 +371,9 @@ def _is_drawn(ax: Axes) -> bool:
     return any(line.get_gid() in _MARKS for line in ax.lines)
 
 
-def _column(ax: Axes, note: Note, at: np.ndarray) -> list[Text]:
-    """The texts of a column of the margin, not yet side by side."""
-    shared: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"),
-        "textcoords": "offset points",
-        "ha": "right",
-        "va": "center_baseline",
-        "color": ax.xaxis.label.get_color(),
-        "annotation_clip": False,
-        "parse_math": False,
-        "gid": "note",
-        "fontsize": letter(ax.yaxis),
-    }
-    entries = [(0.0, note.heading), *zip(at, note.texts, strict=True)]
-    return [ax.annotate(text, (1, y), xytext=(0, 0), **shared) for y, text in entries]
-
-
 def _inches(texts: Sequence[Any]) -> float:
     """Width of the widest."""
     return max((text.get_window_extent().width / text.get_figure().dpi for text in texts), default=0.0)
-
-
-def _shrink(ax: Axes, texts: Sequence[Text], labels: Sequence[str], last: float) -> None:
-    """Smaller letters where the caller's Axes has less room for a row than they are high."""
-    lines = max(label.count("\n") + 1 for label in labels)
-    room = ax.get_window_extent().height / ax.get_figure().dpi * 72 / (last + 1.1)  # type: ignore[union-attr]
-    fitting = max(room / (1.25 * lines), _SMALLEST)
-    for text in texts:
-        text.set_fontsize(min(text.get_fontsize(), fitting))
 
 
 def _fill(text: Text, words: str, room: float) -> None:
@@ -405,14 +394,7 @@ def _full(axis: Axis, value: float, _: Any) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def draw(
-    canvas: Canvas,
-    place: np.ndarray,
-    limits: Sequence[np.ndarray],
-    rates: bool,
-    pen: Pen,
-    transform: Any = None,
-) -> bool:
+def draw(canvas: Canvas, place: np.ndarray, limits: Sequence[np.ndarray], rates: bool, pen: Pen) -> bool:
     """Draw intervals, given as points with lower and upper limits; whether any has an arrow.
 
     The limits of the Axes must be set, since they end what is infinite. Those of ``rates`` are open at 0 and
@@ -422,7 +404,6 @@ def draw(
     floor, ceiling = (pen.floor, 1.0) if rates else (-np.inf, np.inf)
     first, last = ax.get_ylim() if pen.upright else ax.get_xlim()
     room = 0.02 * (last - first)  # for an arrow
-    moved: dict[str, Any] = {} if transform is None else {"transform": transform}
     # A limit that is no more than the end of the scale says nothing; a point there is its own limit.
     open_low, open_high = (low <= floor) & (point > floor), (high >= ceiling) & (point < ceiling)
     start = np.where(np.isneginf(low), first + room, low)
@@ -432,19 +413,13 @@ def draw(
         return (across[some], along[some]) if pen.upright else (along[some], across[some])
 
     lines = ax.vlines if pen.upright else ax.hlines
-    looks: dict[str, Any] = {"linewidth": pen.width, "linestyle": pen.style, "zorder": pen.zorder, **moved}
-    lines(place, start, stop, colors=pen.color, gid=pen.gid, **looks)
+    shared: dict[str, Any] = {"zorder": pen.zorder, "transform": pen.transform or ax.transData}
+    lines(place, start, stop, pen.color, pen.style, linewidth=pen.width, gid=pen.gid, **shared)
+    shared |= {"color": pen.color, "linestyle": "none", "clip_on": False}
     bar, heads = ("_", "v^") if pen.upright else ("|", "<>")
     for ends, is_open, arrow in ((start, open_low, heads[0]), (stop, open_high, heads[1])):
         known = np.isfinite(ends) & np.isfinite(point)
         bars, arrows = known & ~is_open & (ends != point), known & is_open
-        shared: dict[str, Any] = {
-            "color": pen.color,
-            "linestyle": "none",
-            "zorder": pen.zorder,
-            "clip_on": False,
-        }
-        shared |= moved
         if pen.cap and bars.any():
             thick = max(pen.width, 1.0) * 0.7
             ax.plot(*at(place, ends, bars), marker=bar, markersize=pen.cap, markeredgewidth=thick, **shared)

@@ -8,20 +8,22 @@ import numpy as np
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Labels
-from evalci_accessor.plot import _words
-from evalci_accessor.plot._canvas import BLUE, LEGEND, VERMILLION, Canvas, Look, letter
-from evalci_accessor.plot._frame import RATE, Result, Rows, read, words
+from evalci_accessor.plot import _frame
+from evalci_accessor.plot._canvas import BLUE, LEGEND, VERMILLION, Canvas, Look, letter, line, patch
+from evalci_accessor.plot._frame import RATE, Result, Rows, Wanted, words
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
 DOMINANT = 0.25  # share from which DominantClusterWarning speaks
-SOURCE = "proportion_ci(by=cluster)"
+NEEDED = ("estimate", "n")
+_WANTED = Wanted("plot.clusters", "proportion_ci(by=cluster)", NEEDED)
+_OVERALL = Wanted("plot.clusters", "cluster_ci", RATE)
 _LETTERS = 32  # of a name under a bar
 _BORDERED = 4.0  # points: the narrowest clusters that have a line between them
-NEEDED = ("estimate", "n")
+_MEAN: dict[str, Any] = {"linewidth": 1.4, "linestyle": (0, (5, 2))}
+_LARGEST: dict[str, Any] = {"facecolor": "none", "edgecolor": VERMILLION, "hatch": "////"}
 
 
 def clusters(
@@ -75,28 +77,21 @@ def clusters(
     '200 scores in 40 clusters of doc_id, 5 each'
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    look.refuse_shared("x")
-    rows = read(
-        rates, NEEDED, "plot.clusters", SOURCE, label=label, group=None, sort_by="estimate", ascending=True
-    )
-    across = None
-    if overall is not None:
-        across = read(
-            overall, RATE, "plot.clusters", "cluster_ci", label=None, group=None, sort_by=None, ascending=True
-        )
+    look.refuse_shared()
+    rows = _frame.read(rates, _WANTED, label, sort_by="estimate")
+    across = None if overall is None else _frame.read(overall, _OVERALL)
     if across is not None and len(across.frame) != 1:
         raise MethodError(
             f"overall= must have one row, that of all clusters together; it has {len(across.frame)}."
         )
-    rate, size = rows.numbers("estimate"), rows.numbers("weight" if "weight" in rows.frame else "n")
+    weighed = "weight" in rows.frame
+    rate, size = rows.numbers("estimate"), rows.numbers("weight" if weighed else "n")
     if np.isnan(rate).any() or not (size > 0).all():
         raise MethodError(
             "plot.clusters needs an estimate and a size above 0 of every cluster; some are missing or 0."
         )
     limits = [across.numbers(name) for name in RATE] if across is not None else []
-    is_rate = _words.in_unit(rate, *limits) if percent is None else percent
-    names = _names(rows)
-    labels = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in names]
+    is_rate = _frame.in_unit(rate, *limits) if percent is None else percent
     canvas = look.open()
     ax = canvas.ax
     known = np.array([*rate, *np.ravel(limits)])
@@ -108,69 +103,57 @@ def clusters(
     steps = np.append(rate, rate[-1])
     ax.fill_between(edges, steps, step="post", color=BLUE, alpha=0.28, linewidth=0, zorder=2)
     ax.plot(edges, steps, drawstyle="steps-post", color=BLUE, linewidth=1.6, zorder=3, gid="rates")
-    if len(limits):
-        low, high = np.clip(
-            [limits[1][0], limits[2][0]], *ax.get_ylim()
-        )  # what has no limit ends with the picture
+    handles: list[Artist] = [patch("each cluster", facecolor=(BLUE, 0.28), edgecolor=BLUE)]
+    if across is not None:
+        # What has no limit ends with the picture.
+        low, high = np.clip([limits[1][0], limits[2][0]], *ax.get_ylim())
         ax.axhspan(low, high, color=canvas.ink, alpha=0.12, linewidth=0, zorder=1, gid="interval")
-        ax.axhline(
-            limits[0][0], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), zorder=4, gid="estimate"
+        ax.axhline(limits[0][0], color=canvas.ink, **_MEAN, zorder=4, gid="estimate")
+        handles.append(line(_overall(across, percent=is_rate), color=canvas.ink, **_MEAN))
+    names = (
+        rows.texts(rows.keys[0]) if len(rows.keys) == 1 else [name.replace("\n", " ") for name in rows.labels]
+    )
+    if size.max() > size.min():
+        largest = int(np.argmax(size))
+        at, high = edges[largest : largest + 2], [rate[largest]] * 2
+        ax.fill_between(at, high, **_LARGEST, linewidth=0, zorder=2.6, gid="largest")
+        ax.plot(at, high, color=VERMILLION, linewidth=3.5, solid_capstyle="butt", zorder=5)
+        share, alike = size[largest] / size.sum(), int((size == size[largest]).sum()) - 1
+        told = (
+            f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of "
+            f"the {'weight' if weighed else 'scores'}, {'rate' if is_rate else 'mean'} "
+            f"{_frame.number(float(rate[largest]), percent=is_rate)}{' %' if is_rate else ''}"
         )
-    largest = int(np.argmax(size))
-    uneven = size.max() > size.min()
-    if uneven:
-        start, stop = edges[largest : largest + 2]
-        hatched: dict[str, Any] = {
-            "facecolor": "none",
-            "edgecolor": VERMILLION,
-            "hatch": "////",
-            "linewidth": 0,
-        }
-        ax.fill_between([start, stop], [rate[largest]] * 2, **hatched, zorder=2.6, gid="largest")
-        ax.plot(
-            [start, stop],
-            [rate[largest]] * 2,
-            color=VERMILLION,
-            linewidth=3.5,
-            solid_capstyle="butt",
-            zorder=5,
-        )
+        handles.append(patch(told + (f", and {alike:,} more as large" if alike else ""), **_LARGEST))
     ax.set_xlim(0, edges[-1])
     ax.spines[["top", "right"]].set_visible(False)
-    handles = _handles(canvas, rows, names, across, rate, size, largest if uneven else None, percent=is_rate)
+    labels = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in names]
     if canvas.sizable:
         em = float(ax.xaxis.label.get_fontsize()) / 72
         width = em * min(max(50, 1.7 * len(size) + 10), 80)
         lines = sum(1.5 + 1.2 * (len(str(handle.get_label())) // LEGEND) for handle in handles)
-        canvas.set_size(width, em * (24 + lines + 0.7 * max(map(len, labels))))
-    _name(canvas, labels, edges)
-    if _points(canvas, size).min() > _BORDERED:
-        ax.vlines(
-            edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), colors=BLUE, linewidth=0.5, alpha=0.6, zorder=2.5
-        )
+        canvas.figure.set_size_inches(width, em * (24 + lines + 0.7 * max(map(len, labels))))
+    wide = 0.95 * canvas.width * size / size.sum()  # points, or a little less: the layout is not known yet
+    _name(canvas, labels, edges, wide)
+    if wide.min() > _BORDERED:
+        between: dict[str, Any] = {"colors": BLUE, "linewidth": 0.5, "alpha": 0.6, "zorder": 2.5}
+        ax.vlines(edges[1:-1], 0, np.minimum(rate[:-1], rate[1:]), **between)
     canvas.set_units("y", percent=is_rate)
     ax.set_ylabel("rate" if is_rate else "mean score")
     return canvas.write(handles, below=_told(rows, size))
 
 
-def _names(rows: Rows) -> list[str]:
-    """The clusters' names; of one column, which the axis names, the values alone."""
-    return (
-        rows.texts(rows.keys[0])
-        if len(rows.keys) == 1
-        else [label.replace("\n", " ") for label in rows.labels]
-    )
+def _overall(across: Rows, *, percent: bool) -> str:
+    """What the legend says of all clusters together."""
+    level, method = _frame.level(across.only("confidence_level")), across.only("method")
+    interval = across.intervals(RATE, percent=percent)[0] + (" %" if percent else "")
+    return f"all clusters: {interval} ({level}interval{f', {method}' if method else ''})"
 
 
-def _points(canvas: Canvas, size: np.ndarray) -> np.ndarray:
-    """Widths on paper, or a little less, since the layout is not known yet."""
-    return np.asarray(0.95 * canvas.width * size / size.sum())
-
-
-def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
+def _name(canvas: Canvas, labels: list[str], edges: np.ndarray, width: np.ndarray) -> None:
     """Name the clusters that are wide enough for it; if none is, the axis counts scores."""
     ax = canvas.ax
-    width, high = _points(canvas, np.diff(edges)), letter(ax.xaxis)
+    high = letter(ax.xaxis)
     long = np.array([0.75 * high * len(label) for label in labels])
     fits = np.flatnonzero(width > 1.3 * high)
     if len(fits):
@@ -180,49 +163,13 @@ def _name(canvas: Canvas, labels: list[str], edges: np.ndarray) -> None:
         ax.tick_params(axis="x", length=0)
 
 
-def _handles(
-    canvas: Canvas,
-    rows: Rows,
-    names: list[str],
-    across: Rows | None,
-    rate: np.ndarray,
-    size: np.ndarray,
-    largest: int | None,
-    *,
-    percent: bool,
-) -> list[Line2D | Patch]:
-    """What the legend says: the clusters, all of them together, and the largest by its name."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    unit = " %" if percent else ""
-    handles: list[Line2D | Patch] = [Patch(facecolor=(BLUE, 0.28), edgecolor=BLUE, label="each cluster")]
-    if across is not None:
-        text = _words.interval(*(across.numbers(name)[0] for name in RATE), percent=percent)
-        level, method = _words.level(across.only("confidence_level")), across.only("method")
-        told = f"all clusters: {text}{unit}" + (f" ({level}interval{f', {method}' if method else ''})")
-        handles.append(Line2D([], [], color=canvas.ink, linewidth=1.4, linestyle=(0, (5, 2)), label=told))
-    if largest is not None:
-        share = size[largest] / size.sum()
-        what = "weight" if "weight" in rows.frame else "scores"
-        alike = int((size == size[largest]).sum()) - 1
-        told = (
-            f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of "
-            f"the {what}, "
-            f"{'rate' if percent else 'mean'} {_words.number(float(rate[largest]), percent=percent)}{unit}"
-            + (f", and {alike:,} more as large" if alike else "")
-        )
-        handles.append(Patch(facecolor="none", edgecolor=VERMILLION, hatch="////", label=told))
-    return handles
-
-
 def _told(rows: Rows, size: np.ndarray) -> str:
     """What lies along the axis."""
-    scores = _words.counts(np.array([rows.numbers("n").sum()]))[0]
+    scores = _frame.counts(np.array([rows.numbers("n").sum()]))[0]
     of = f" of {words(rows.keys[0])}" if len(rows.keys) == 1 else ""
     wide = "each as wide as its scores"
     if "weight" in rows.frame:
         wide = "each as wide as its weight"
     elif size.max() == size.min():
-        wide = f"{_words.counts(size[:1])[0]} each"
+        wide = f"{_frame.counts(size[:1])[0]} each"
     return f"{scores} scores in {len(size):,} clusters{of}, {wide}"

@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from evalci_accessor.options import Labels
-from evalci_accessor.plot import _frame, _words
-from evalci_accessor.plot._canvas import BLUE, VERMILLION, Canvas, Look, Note, Pen, draw, places, row_ticks
-from evalci_accessor.plot._frame import (
-    DIFFERENCE,
-    RATE,
-    Result,
-    Rows,
-    clusterings,
-    folded,
-    names,
-    numbers,
-    read,
-    words,
-)
+from evalci_accessor.plot import _frame
+from evalci_accessor.plot._canvas import BLUE, VERMILLION, Look, Pen, draw, line, patch
+from evalci_accessor.plot._frame import DIFFERENCE, RATE, Note, Part, Result, Rows, Wanted
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
+_FOREST = Wanted("plot.forest", "cluster_ci or proportion_ci", RATE)
+_DIFFERENCES = Wanted("plot.differences", "compare or diff_ci", DIFFERENCE)
 _HONEST = Pen(color=BLUE, width=2.4, cap=8, gid="interval")
 _NAIVE = Pen(color=VERMILLION, width=1.3, style=(0, (2.5, 1.5)), cap=5, gid="naive")
-SOURCE = "cluster_ci or proportion_ci"
 _OWN = Pen(color=BLUE, width=4.5, cap=0, gid="interval", floor=-1.0)
 _TOGETHER = Pen(color=BLUE, width=1.2, cap=8, gid="simultaneous", zorder=2.5, floor=-1.0)
-_POINT: dict[str, Any] = {
-    "marker": "o",
-    "linestyle": "none",
-    "markersize": 7,
-    "markeredgewidth": 1.6,
-    "color": BLUE,
-}
+_FULL: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 6}
+_POINT: dict[str, Any] = _FULL | {"markersize": 7, "markeredgewidth": 1.6, "linestyle": "none"}
 _FAINT = 0.3
-PAIRS_SOURCE = "compare or diff_ci"
+_APART = 0.17  # of an honest and a naive interval from the middle of their row
 
 
 def forest(
@@ -123,92 +108,45 @@ def forest(
     ['boreal', 'atlas', 'cascade']
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    rows = read(
-        result, RATE, "plot.forest", SOURCE, label=label, group=group, sort_by=sort_by, ascending=ascending
-    )
-    point, low, high = (rows.numbers(name) for name in RATE)
-    beside = None if naive is None else _frame.beside(rows, result, naive, SOURCE)
-    other = (
-        np.full((3, len(point)), np.nan)
-        if beside is None
-        else np.stack([numbers(beside, name) for name in RATE])
-    )
-    rates = _words.in_unit(point, low, high, *other) if percent is None else percent
-    look.refuse_shared("y", row_ticks(rows.labels, rows.headings))
-    canvas = look.open()
+    rows = _frame.read(result, _FOREST, label, group, sort_by, ascending)
+    parts = [rows] if naive is None else [rows, _frame.beside(rows, naive, _FOREST)]
+    limits = [[part.numbers(name) for name in RATE] for part in parts]
+    rates = _frame.in_unit(*itertools.chain(*limits)) if percent is None else percent
+    canvas = look.open(rows)
     ax = canvas.ax
-    ax.set_xlim(*canvas.widen([point, low, high, *other]))
-    y, _ = places(rows.headings)
-    shift = 0.0 if naive is None else 0.17
-    arrows = draw(canvas, y - shift, [point, low, high], rates, _HONEST)
-    ax.plot(point, y - shift, "o", color=BLUE, markersize=6, zorder=4, gid="estimate")
-    if naive is not None:
-        arrows |= draw(canvas, y + shift, [*other], rates, _NAIVE)
-        ax.plot(other[0], y + shift, **_diamond(ax), linestyle="none", zorder=4, gid="naive estimate")
-    frames = [rows.frame, *([] if beside is None else [beside])]
-    handles = _handles(frames, canvas, arrows=arrows)
-    canvas.set_rows(
-        rows.labels, rows.headings, _notes(rows, percent=rates) if notes else [], legend=len(handles) + 1
+    ax.set_xlim(*canvas.widen([*itertools.chain(*limits)]))
+    levels = [part.levels for part in parts]
+    level = levels[0] if len(set(levels)) == 1 else ""  # one for all is said above the lines
+    kinds = ((_HONEST, _FULL, "estimate"), (_NAIVE, _diamond(ax), "naive estimate"))
+    handles, arrows, y = [], False, rows.at if naive is None else rows.at - _APART
+    for part, three, own, (pen, mark, gid) in zip(parts, limits, levels, kinds, strict=False):
+        arrows |= draw(canvas, y, three, rates, pen)
+        ax.plot(three[0], y, **mark, linestyle="none", zorder=4, gid=gid)
+        said = f"{'' if level else own}{_said(part)}"
+        handles.append(line(said, linewidth=pen.width, linestyle=pen.style, **mark))
+        y = rows.at + _APART
+    handles += [canvas.open_end] if arrows else []
+    columns = [Note("%" if rates else "estimate", rows.intervals(RATE, percent=rates))]
+    columns += rows.counted(("n", "scores"), ("n_items", "items"), ("n_clusters", "clusters"))
+    unit, legend = " %" if rates else None, f"{level}intervals"
+    return canvas.write_rows(
+        rows, columns if notes else [], handles, unit=unit, below="estimate", legend=legend
     )
-    if rates:
-        canvas.set_units("x", percent=True)
-    canvas.space_ticks()
-    levels = {_level(frame) for frame in frames}
-    return canvas.write(
-        handles, below="estimate", legend=f"{levels.pop() if len(levels) == 1 else ''}intervals"
-    )
-
-
-def _notes(rows: Rows, *, percent: bool) -> list[Note]:
-    limits = zip(*(rows.numbers(name).tolist() for name in RATE), strict=True)
-    heading = "%" if percent else "estimate"
-    estimates = Note(heading=heading, texts=[_words.interval(*three, percent=percent) for three in limits])
-    return [estimates, *rows.counted(("n", "scores"), ("n_items", "items"), ("n_clusters", "clusters"))]
-
-
-def _handles(frames: list[pd.DataFrame], canvas: Canvas, *, arrows: bool) -> list[Line2D]:
-    """What the legend says of each kind of line: of the result, and of the naive one if there is one."""
-    from matplotlib.lines import Line2D
-
-    looks: list[dict[str, Any]] = [
-        {"color": BLUE, "linewidth": _HONEST.width, "marker": "o", "markersize": 6},
-        {"linewidth": _NAIVE.width, "linestyle": _NAIVE.style, **_diamond(canvas.ax)},
-    ]
-    levels = [_level(frame) for frame in frames]
-    each = levels if len(set(levels)) > 1 else [""] * len(levels)  # one level for all is the legend's title
-    kinds = [
-        Line2D([], [], **look, label=f"{level}{_said(frame)}")
-        for look, frame, level in zip(looks, frames, each, strict=False)
-    ]
-    return [*kinds, *([canvas.open_end] if arrows else [])]
 
 
 def _diamond(ax: Axes) -> dict[str, Any]:
     """The naive estimate's mark, open where the honest one's is full."""
-    return {
-        "color": VERMILLION,
-        "marker": "D",
-        "markersize": 4,
-        "markerfacecolor": ax.get_facecolor(),
-        "markeredgewidth": 1.2,
-    }
+    face = {"markerfacecolor": ax.get_facecolor(), "markeredgewidth": 1.2}
+    return {"color": VERMILLION, "marker": "D", "markersize": 4, **face}
 
 
-def _said(frame: pd.DataFrame) -> str:
+def _said(part: Part) -> str:
     """What an interval takes into account, and by which method."""
-    clusters, methods = (
-        clusterings(frame),
-        [words(value) for value in frame["method"]] if "method" in frame else [],
-    )
-    kinds = [f"clustered by {_words.few(clusters)}"] if any(clusters) else []
+    clusters = part.clusterings
+    kinds = [f"clustered by {_frame.few(clusters)}"] if any(clusters) else []
     if not all(clusters):
-        kinds.append(f"{'scores' if 'n' in frame else 'items'} taken as independent")
-    return ": ".join(filter(None, [" or ".join(kinds) or "interval", _words.few(methods)]))
-
-
-def _level(frame: pd.DataFrame) -> str:
-    """The confidence levels of a result, before a word; nothing if it has none."""
-    return _words.levels([words(value) for value in frame.get("confidence_level", [])])
+        kinds.append(f"{'scores' if 'n' in part.frame else 'items'} taken as independent")
+    return ": ".join(filter(None, [" or ".join(kinds) or "interval", _frame.few(part.texts("method"))]))
 
 
 def differences(
@@ -274,91 +212,57 @@ def differences(
     ('difference, percentage points', 3)
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    rows = read(
-        result,
-        DIFFERENCE,
-        "plot.differences",
-        PAIRS_SOURCE,
-        label=label,
-        group=group,
-        sort_by=sort_by,
-        ascending=ascending,
-    )
-    labels = rows.labels if label is not None else _pairs(rows, group)
+    rows = _frame.read(result, _DIFFERENCES, label, group, sort_by, ascending)
+    if label is None:  # the pair is named as a difference
+        folded = _frame.folded(rows.frame, [key for key in rows.keys if key != group])
+        rows = dataclasses.replace(rows, labels=_frame.names(*folded))
     point, low, high = (rows.numbers(name) for name in DIFFERENCE)
     wide = [rows.numbers(name) for name in ("simultaneous_low", "simultaneous_high")]
     margin = rows.numbers("margin")
-    rates = _words.in_unit(point, low, high, *wide, low=-1.0) if percent is None else percent
-    look.refuse_shared("y", row_ticks(labels, rows.headings))
-    canvas = look.open()
-    ax = canvas.ax
+    rates = _frame.in_unit(point, low, high, *wide, low=-1.0) if percent is None else percent
+    canvas = look.open(rows)
+    ax, y = canvas.ax, rows.at
     margins = _margins(rows, margin)
-    ax.set_xlim(*canvas.widen([point, low, high, *wide, *margins], held=(0.0,)))
-    y, _ = places(rows.headings)
+    ax.set_xlim(*canvas.widen([point, low, high, *wide, *margins], 0.0))
     banded = margin > 0
+    band: dict[str, Any] = {"color": VERMILLION, "alpha": _FAINT}
     for row, first, last in zip(y[banded], *(side[banded] for side in margins), strict=True):
-        ax.fill_betweenx(
-            [row - 0.5, row + 0.5],
-            first,
-            last,
-            color=VERMILLION,
-            alpha=_FAINT,
-            linewidth=0,
-            zorder=1,
-            gid="margin",
-        )
+        ax.fill_betweenx([row - 0.5, row + 0.5], first, last, **band, linewidth=0, zorder=1, gid="margin")
     for side in margins:
         edge = banded & (side != 0)
-        ax.vlines(
-            side[edge],
-            y[edge] - 0.5,
-            y[edge] + 0.5,
-            colors=VERMILLION,
-            linewidth=0.8,
-            linestyle=":",
-            zorder=1.2,
-        )
+        dotted: dict[str, Any] = {"colors": VERMILLION, "linewidth": 0.8, "linestyle": ":", "zorder": 1.2}
+        ax.vlines(side[edge], y[edge] - 0.5, y[edge] + 0.5, **dotted)
     ax.vlines(0, 0.5, y[-1] + 0.5, colors=[canvas.ink], linewidth=1, zorder=1.5, gid="zero")
-    together = _together(low, high, wide)
-    arrows = draw(canvas, y, [point, low, high], rates, _OWN)
+    level, clusters = rows.levels, _frame.few(rows.clusterings)
+    said = f"{level}interval of each pair{f', clustered by {clusters}' if clusters else ''}"
+    handles: list[Artist] = [line(said, color=BLUE, linewidth=_OWN.width)]
+    arrows, which = draw(canvas, y, [point, low, high], rates, _OWN), ""
+    # That of an only pair says no more for all pairs than its own.
+    together = ~np.isnan(wide[0]) & ~((wide[0] == low) & (wide[1] == high))
     if together.any():
         arrows |= draw(canvas, y[together], [each[together] for each in (point, *wide)], rates, _TOGETHER)
-    claim = _claims(rows, low, high, wide)
-    for is_full, face in ((True, BLUE), (False, ax.get_facecolor())):
-        at = claim == is_full
-        ax.plot(point[at], y[at], **_POINT, markerfacecolor=face, zorder=4, gid="difference")
-    handles = _difference_handles(
-        rows, canvas, claims=claim, together=bool(together.any()), banded=bool(banded.any()), arrows=arrows
-    )
-    canvas.set_rows(
-        labels, rows.headings, _difference_notes(rows, percent=rates) if notes else [], legend=len(handles)
-    )
-    if rates:
-        canvas.set_units("x", percent=True, unit="")
-    canvas.space_ticks()
-    return canvas.write(handles, below="difference, percentage points" if rates else "difference")
-
-
-def _pairs(rows: Rows, group: Hashable) -> list[str]:
-    """Labels with the pair as a difference."""
-    return names(*folded(rows.frame, [key for key in rows.keys if key != group]))
-
-
-def _verdicts(rows: Rows) -> list[str]:
-    """Empty where there is none: for want of an interval, or because the row is of another method."""
-    return (
-        ["" if pd.isna(value) else words(value) for value in rows.frame["verdict"]]
-        if "verdict" in rows.frame
-        else []
-    )
+        # With more keys the correction may have run within some of them, which the result does not say.
+        family = "all pairs together" if len(rows.keys) <= 2 else "all pairs corrected together"
+        handles.append(line(f"{level}interval for {family}", color=BLUE, linewidth=_TOGETHER.width))
+        which = f" ({family})"
+    claim, faces = _claims(rows, low, high, wide), (BLUE, ax.get_facecolor())
+    for is_full, face, meaning in zip((True, False), faces, _meanings(rows, which), strict=True):
+        at, looks = claim == is_full, _POINT | {"markerfacecolor": face}
+        ax.plot(point[at], y[at], **looks, zorder=4, gid="difference")
+        handles += [line(meaning, **looks)] if at.any() else []
+    handles += [patch("margin", **band)] if banded.any() else []
+    handles += [canvas.open_end] if arrows else []
+    columns = _difference_notes(rows, percent=rates) if notes else []
+    below = "difference, percentage points" if rates else "difference"
+    return canvas.write_rows(rows, columns, handles, unit="" if rates else None, below=below)
 
 
 def _claims(rows: Rows, low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
     """Rows of which something can be claimed: by their verdict, or else by their interval."""
     lower, upper = (np.where(np.isnan(each), own, each) for each, own in zip(wide, (low, high), strict=True))
-    left_out = np.asarray((lower > 0) | (upper < 0))
-    verdicts = np.array(_verdicts(rows) or [""] * len(low))
-    return np.asarray(np.where(verdicts == "", left_out, verdicts != "inconclusive"))
+    # There is no verdict for want of an interval, or because the row is of another method.
+    verdicts = np.array(rows.known("verdict") or [""] * len(low))
+    return np.where(verdicts == "", (lower > 0) | (upper < 0), verdicts != "inconclusive")
 
 
 def _margins(rows: Rows, margin: np.ndarray) -> list[np.ndarray]:
@@ -367,63 +271,29 @@ def _margins(rows: Rows, margin: np.ndarray) -> list[np.ndarray]:
     return [-margin, np.where(below_only, 0.0, margin)]
 
 
-def _together(low: np.ndarray, high: np.ndarray, wide: list[np.ndarray]) -> np.ndarray:
-    """Rows whose interval for all pairs says more than their own, as that of an only pair does not."""
-    return np.asarray(~np.isnan(wide[0]) & ~((wide[0] == low) & (wide[1] == high)))
+def _meanings(rows: Rows, which: str) -> tuple[str, str]:
+    """What full points say, and what open ones; ``which`` interval leaves out zero."""
+    full, empty, verdicts = f"zero left out{which}", f"zero within{which}", rows.known("verdict")
+    if not any(verdicts):
+        return full, empty
+    if all(verdicts):
+        return "verdict", "inconclusive"
+    return f"verdict, or {full}", f"inconclusive, or {empty}"
 
 
 def _difference_notes(rows: Rows, *, percent: bool) -> list[Note]:
-    limits = zip(*(rows.numbers(name).tolist() for name in DIFFERENCE), strict=True)
-    heading = "points" if percent else "difference"
-    columns = [
-        Note(
-            heading=heading, texts=[_words.interval(*three, percent=percent, signed=True) for three in limits]
-        )
-    ]
+    said = rows.intervals(DIFFERENCE, percent=percent, signed=True)
+    columns = [Note("points" if percent else "difference", said)]
     only = [rows.numbers(name) for name in ("only_a", "only_b")]
     if not np.isnan(only).all():
-        sides = zip(*map(_words.counts, only), strict=True)
-        columns.append(Note(heading="only 1st : 2nd", texts=[" : ".join(pair) for pair in sides]))
+        sides = zip(*map(_frame.counts, only), strict=True)
+        columns.append(Note("only 1st : 2nd", [" : ".join(pair) for pair in sides]))
     columns += rows.counted(("n_pairs", "items"), ("n_clusters", "clusters"))
     if "verdict" in rows.frame:
-        columns.append(Note(heading="verdict", texts=_verdicts(rows)))
+        columns.append(Note("verdict", rows.known("verdict")))
     if "pvalue_adj" in rows.frame:
         how = rows.only("correction")
         columns.append(
-            Note(
-                heading=f"p ({how})" if how else "p, adjusted",
-                texts=_words.pvalues(rows.numbers("pvalue_adj")),
-            )
+            Note(f"p ({how})" if how else "p, adjusted", _frame.pvalues(rows.numbers("pvalue_adj")))
         )
     return columns
-
-
-def _difference_handles(
-    rows: Rows, canvas: Canvas, *, claims: np.ndarray, together: bool, banded: bool, arrows: bool
-) -> list[Line2D | Patch]:
-    """What the legend says of each kind of line."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    level = _words.levels(rows.texts("confidence_level"))
-    clusters = _words.few(clusterings(rows.frame))
-    said = f", clustered by {clusters}" if clusters else ""
-    handles: list[Line2D | Patch] = [
-        Line2D([], [], color=BLUE, linewidth=_OWN.width, label=f"{level}interval of each pair{said}")
-    ]
-    # With more keys the correction may have run within some of them, which the result does not say.
-    family = "all pairs together" if len(rows.keys) <= 2 else "all pairs corrected together"
-    if together:
-        label = f"{level}interval for {family}"
-        handles.append(Line2D([], [], color=BLUE, linewidth=_TOGETHER.width, label=label))
-    which = f" ({family})" if together else ""
-    said_full, said_empty = f"zero left out{which}", f"zero within{which}"
-    if any(verdicts := _verdicts(rows)):
-        mixed = (f"verdict, or {said_full}", f"inconclusive, or {said_empty}")
-        said_full, said_empty = ("verdict", "inconclusive") if all(verdicts) else mixed
-    for is_full, face, label in ((True, BLUE, said_full), (False, canvas.ax.get_facecolor(), said_empty)):
-        if (claims == is_full).any():
-            handles.append(Line2D([], [], **_POINT, markerfacecolor=face, label=label))
-    if banded:
-        handles.append(Patch(color=VERMILLION, alpha=_FAINT, label="margin"))
-    return [*handles, *([canvas.open_end] if arrows else [])]

@@ -11,88 +11,43 @@ import pandas as pd
 
 from evalci_accessor.exceptions import MethodError, examples
 from evalci_accessor.options import Labels
-from evalci_accessor.plot import _frame, _words
-from evalci_accessor.plot._canvas import (
-    BLUE,
-    GREEN,
-    OCHRE,
-    PURPLE,
-    VERMILLION,
-    Canvas,
-    Look,
-    Pen,
-    draw,
-    letter,
-)
-from evalci_accessor.plot._frame import APART, RATE, Result, called, distinct, numbers, words
+from evalci_accessor.plot import _frame
+from evalci_accessor.plot._canvas import LOOKS, Canvas, Look, Pen, draw, letter, line, patch
+from evalci_accessor.plot._frame import APART, RATE, Part, Result, Wanted, called, words
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-SOURCE = "pass_at_k, pass_hat_k or best_of_k"
-NEEDED = (*RATE, "k")
+_WANTED = Wanted("plot.pass_at_k", "pass_at_k, pass_hat_k or best_of_k", RATE)
 _TOGETHER = ("simultaneous_low", "simultaneous_high")
 _BAR = 3.2  # points, of the interval of each k
 _SIDE = 7.0  # points between lines at one k
 _SAID = {"pass_at_k": "pass@k (any passes)", "pass_hat_k": "pass^k (all pass)", "best_of_k": "best of k"}
-# Colour, mark and dash of each line; None is the ink of the Axes. No two share a mark or a dash.
-LOOKS: tuple[tuple[str | None, str, Any], ...] = (
-    (BLUE, "o", "-"),
-    (VERMILLION, "s", (0, (5, 1.5))),
-    (None, "^", (0, (1.2, 1.2))),
-    (GREEN, "D", (0, (6, 1.5, 1.2, 1.5))),
-    (PURPLE, "v", (0, (9, 2.5))),
-    (OCHRE, ">", (0, (5, 1.5, 1.2, 1.5, 1.2, 1.5))),
-)
 BAND = 0.16  # opacity of one band
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Curve:
-    """The rows of one line in the order of x, its name, and how it looks."""
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Curve(Part):
+    """The rows of one line in the order of x, its name, and how the line and its marks are drawn."""
 
-    frame: pd.DataFrame
     name: str
-    color: Any
-    marker: str
-    style: Any
+    looks: dict[str, Any]
 
-    def numbers(self, column: str) -> np.ndarray:
-        """A column as floats; nan throughout if the result lacks it."""
-        return numbers(self.frame, column) if column in self.frame else np.full(len(self.frame), np.nan)
+    def draw(self, ax: Axes, x: str, y: str, **moved: Any) -> None:
+        """The line with its marks."""
+        ax.plot(self.numbers(x), self.numbers(y), **self.looks, zorder=3, gid="estimate", **moved)
 
-    @property
-    def line(self) -> dict[str, Any]:
-        """How its line and its marks are drawn, in the picture and in the legend."""
-        return {
-            "color": self.color,
-            "linestyle": self.style,
-            "linewidth": 1.8,
-            "marker": self.marker,
-            "markersize": 6.5,
-        }
-
-    def band(
-        self, ax: Axes, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, alpha: float, **more: Any
-    ) -> None:
+    def band(self, ax: Axes, x: str, limits: Sequence[np.ndarray], n_lines: int, **moved: Any) -> None:
         """Fill between the limits, with an edge in the line's own dash, to tell overlapping bands apart."""
-        ax.fill_between(
-            x, low, high, color=self.color, alpha=alpha, linewidth=0, zorder=1.5, gid="band", **more
-        )
-        for edge in (low, high):
-            ax.plot(
-                x,
-                edge,
-                color=self.color,
-                linestyle=self.style,
-                linewidth=0.7,
-                alpha=0.8,
-                zorder=1.6,
-                gid="edge",
-                **more,
-            )
+        at, alpha = self.numbers(x), BAND * min(1.0, 2 / n_lines)
+        look: dict[str, Any] = {"color": self.looks["color"], **moved}
+        low, high = limits
+        ax.fill_between(at, low, high, alpha=alpha, linewidth=0, zorder=1.5, gid="band", **look)
+        look |= {"linestyle": self.looks["linestyle"], "linewidth": 0.7, "alpha": 0.8, "zorder": 1.6}
+        for edge in limits:
+            ax.plot(at, edge, **look, gid="edge")
 
 
 def pass_at_k(
@@ -147,13 +102,13 @@ def pass_at_k(
     ('k, samples of an item', '80 items in 20 clusters of repo_id')
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    frame, keys = _frame.tidy(result, RATE, "plot.pass_at_k", SOURCE)
-    _frame.refuse_lacking(list(frame.columns), NEEDED, "plot.pass_at_k", SOURCE)
+    frame, keys = _frame.tidy(result, _WANTED)
+    _frame.refuse_lacking(list(frame.columns), _WANTED._replace(needed=(*RATE, "k")))
     keys = _frame.chosen_keys(frame, [key for key in keys if key not in ("k", "measure")], label)
-    every = [numbers(frame, name) for name in (*RATE, *_TOGETHER) if name in frame]
-    rates = _words.in_unit(*every) if percent is None else percent
-    apart = distinct(frame, [name for name in APART if name not in ("k", *keys)])
-    by = [*keys, *apart]
+    whole = Part(frame)
+    every = [whole.numbers(name) for name in (*RATE, *_TOGETHER) if name in frame]
+    rates = _frame.in_unit(*every) if percent is None else percent
+    by = [*keys, *whole.distinct([name for name in APART if name not in ("k", *keys)])]
     lines = split(
         frame,
         by,
@@ -163,32 +118,26 @@ def pass_at_k(
     )
     canvas = look.open()
     ax, curves = canvas.ax, dress(lines, canvas)
-    ks = np.unique(numbers(frame, "k"))
-    handles, title_of_legend = _handles(canvas, curves)
+    ks = np.unique(whole.numbers("k"))
+    handles, legend = _handles(canvas, curves, whole.levels)
     frame_curves(canvas, len(handles) + 2)
     ax.set_xlim(*canvas.widen([ks]))
-    side = _beside(canvas, ks, len(curves))
+    # Lines at one k stand side by side: less far where the next k is near.
     left, right = ax.get_xlim()
+    apart = np.diff(ks).min(initial=right - left) / (right - left) * canvas.width
+    side = float(min(_SIDE, 0.8 * apart / len(curves)))
     room = (right - left) / canvas.width * side * (len(curves) - 1) / 2
     ax.set_xlim(left - room, right + room)
     low, high = canvas.widen(every, upright=True)
     ax.set_ylim((max(low, -0.02), min(high, 1.02)) if rates else (low, high))
     arrows = False
     for i, curve in enumerate(curves):
-        arrows |= _draw(canvas, curve, (i - (len(curves) - 1) / 2) * side, rates, opacity(len(curves)))
+        arrows |= _draw(canvas, curve, (i - (len(curves) - 1) / 2) * side, rates, len(curves))
     set_counts(canvas, ks)
     canvas.set_units("y", percent=rates)
-    measures = [words(value) for value in frame["measure"].unique()] if "measure" in frame else []
-    ax.set_ylabel(_SAID.get(measures[0], "estimate") if len(measures) == 1 else "estimate", parse_math=False)
+    ax.set_ylabel(_SAID.get(whole.only("measure"), "estimate"), parse_math=False)
     handles += [canvas.open_end] if arrows else []
-    return canvas.write(handles, below="k, samples of an item", legend=title_of_legend)
-
-
-def _beside(canvas: Canvas, ks: np.ndarray, n_lines: int) -> float:
-    """Points between lines at one k: less where the next k is near."""
-    low, high = canvas.ax.get_xlim()
-    apart = np.diff(ks).min(initial=high - low) / (high - low) * canvas.width
-    return float(min(_SIDE, 0.8 * apart / n_lines))
+    return canvas.write(handles, below="k, samples of an item", legend=legend)
 
 
 def _together(curve: Curve) -> list[np.ndarray]:
@@ -197,72 +146,63 @@ def _together(curve: Curve) -> list[np.ndarray]:
     return limits if len(curve.frame) > 1 and not np.isnan(limits).all() else []
 
 
-def _draw(canvas: Canvas, curve: Curve, shift: float, rates: bool, alpha: float) -> bool:
+def _draw(canvas: Canvas, curve: Curve, shift: float, rates: bool, n_lines: int) -> bool:
     """One line with its bars and its band, some points to the side; whether a bar has an arrow."""
     from matplotlib.transforms import ScaledTranslation
 
     ax = canvas.ax
     moved = ax.transData + ScaledTranslation(shift / 72, 0, canvas.figure.dpi_scale_trans)
-    k = curve.numbers("k")
-    point, low, high = (curve.numbers(name) for name in RATE)
     together = _together(curve)
     if together:
         floor, ceiling = ax.get_ylim()  # what has no limit ends with the picture
-        lower, upper = (np.where(np.isinf(each), np.clip(each, floor, ceiling), each) for each in together)
-        curve.band(ax, k, lower, upper, alpha=alpha, transform=moved)
-    pen = Pen(color=curve.color, width=_BAR, cap=0, gid="interval", zorder=2.5, upright=True)
-    arrows = draw(canvas, k, [point, low, high], rates, pen, moved)
-    ax.plot(
-        k, point, **curve.line, markeredgecolor=ax.get_facecolor(), zorder=3, gid="estimate", transform=moved
-    )
+        limits = [np.where(np.isinf(each), np.clip(each, floor, ceiling), each) for each in together]
+        curve.band(ax, "k", limits, n_lines, transform=moved)
+    looks: dict[str, Any] = {"color": curve.looks["color"], "width": _BAR, "cap": 0, "gid": "interval"}
+    pen = Pen(**looks, zorder=2.5, upright=True, transform=moved)
+    arrows = draw(canvas, curve.numbers("k"), [curve.numbers(name) for name in RATE], rates, pen)
+    curve.draw(ax, "k", "estimate", transform=moved)
     return arrows
 
 
-def _handles(canvas: Canvas, curves: list[Curve]) -> tuple[list[Line2D | Patch], str | None]:
+def _handles(canvas: Canvas, curves: list[Curve], level: str) -> tuple[list[Artist], str | None]:
     """What the legend says of each line, bar and band; and of all, as its title."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     counts = [_counts(curve) for curve in curves]
-    shared, face = len(set(counts)) == 1, canvas.ax.get_facecolor()
-    handles: list[Line2D | Patch] = []
-    for curve, told in zip(curves, counts, strict=True):
-        said = [curve.name, *([] if shared else [told])]
-        if len(curves) > 1:
-            handles.append(
-                Line2D([], [], **curve.line, markeredgecolor=face, label=": ".join(filter(None, said)))
-            )
-    color = canvas.ink if len(curves) > 1 else curves[0].color
-    level = _words.levels(
-        [words(value) for curve in curves for value in curve.frame.get("confidence_level", [])]
-    )
-    handles.append(Line2D([], [], color=color, linewidth=_BAR, label=f"{level}interval of each k"))
+    shared = counts[0] if len(set(counts)) == 1 else ""
+    names = [
+        ": ".join(filter(None, [curve.name, "" if shared else told]))
+        for curve, told in zip(curves, counts, strict=True)
+    ]
+    handles: list[Artist] = []
+    if len(curves) > 1:
+        handles += [line(name, **curve.looks) for name, curve in zip(names, curves, strict=True)]
+    handles.append(line(f"{level}interval of each k", color=common_color(canvas, curves), linewidth=_BAR))
     if any(_together(curve) for curve in curves):
         alone = " of a line" if len(curves) > 1 else ""
-        label = f"{level}band for all k{alone} together"
-        handles.append(Patch(facecolor=(color, BAND), edgecolor=color, linewidth=0.7, label=label))
-    title = ": ".join(filter(None, [curves[0].name if len(curves) == 1 else "", counts[0]])) if shared else ""
+        handles.append(band_handle(canvas, curves, f"{level}band for all k{alone} together"))
+    title = ": ".join(filter(None, [curves[0].name if len(curves) == 1 else "", shared]))
     return handles, title or None
 
 
 def _counts(curve: Curve) -> str:
     """Items and clusters of a line, as a range where they differ between its k."""
-    said = []
-    for name, shown in (("n_items", "items"), ("n_clusters", "clusters")):
-        values = curve.numbers(name)
-        clusters = _frame.clusterings(curve.frame)
-        if np.isnan(values).all() or (
-            name == "n_clusters" and "cluster" in curve.frame and not any(clusters)
-        ):
-            continue
-        of = f" of {_words.few(clusters)}" if name == "n_clusters" and any(clusters) else ""
-        said.append(f"{_words.span(values, values)} {shown}{of}")
+    said, clusters = [], curve.clusterings
+    items, groups = curve.numbers("n_items"), curve.numbers("n_clusters")
+    if not np.isnan(items).all():
+        said.append(f"{_frame.span(items)} items")
+    if not np.isnan(groups).all() and (any(clusters) or "cluster" not in curve.frame):
+        said.append(f"{_frame.span(groups)} clusters{f' of {_frame.few(clusters)}' if any(clusters) else ''}")
     return " in ".join(said)
 
 
-def opacity(n_lines: int) -> float:
-    """Opacity of each of several bands, which lie on each other."""
-    return BAND * min(1.0, 2 / n_lines)
+def common_color(canvas: Canvas, curves: list[Curve]) -> Any:
+    """In what the legend shows that which all lines have."""
+    return canvas.ink if len(curves) > 1 else curves[0].looks["color"]
+
+
+def band_handle(canvas: Canvas, curves: list[Curve], label: str) -> Patch:
+    """What the legend says of the bands of all lines."""
+    color = common_color(canvas, curves)
+    return patch(label, facecolor=(color, BAND), edgecolor=color, linewidth=0.7)
 
 
 def split(
@@ -281,27 +221,24 @@ def split(
     if len(at) > len(LOOKS):
         raise MethodError(
             f"{asked} tells at most {len(LOOKS)} lines apart, and the result holds {len(at)}: "
-            f"{examples(map(repr, names))}. Pick "
-            "some of its rows; or draw several pictures, each of a part of the result on an Axes of its own "
-            "(ax=), as a groupby "
-            "of the result gives them."
+            f"{examples(map(repr, names))}. Pick some of its rows; or draw several pictures, each of a part of "
+            "the result on an Axes of its own (ax=), as a groupby of the result gives them."
         )
     lines = []
     for rows, name in zip(at.values(), names, strict=True):
         part = frame.iloc[rows].reset_index(drop=True)
-        place = numbers(part, x)
+        place = Part(part).numbers(x)
         who = f" ({name})" if name else ""
         if not np.isfinite(place).all():
             raise MethodError(
-                f"{asked} was given rows without a number {x!r}{who}; each needs one, since it is drawn "
-                "there."
+                f"{asked} was given rows without a number {x!r}{who}; each needs one, since it is drawn there."
             )
         values, counts = np.unique(place, return_counts=True)
         if (counts > 1).any():
             raise MethodError(
                 f"{asked} was given {counts.max()} rows with {x} = {values[np.argmax(counts)]:g}{who}, which "
-                "nothing tells apart. "
-                "Pass one of them, or put a column that names them before the result's own."
+                "nothing tells apart. Pass one of them, or put a column that names them before the result's "
+                "own."
             )
         lines.append((name, part.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)))
     return lines
@@ -309,8 +246,9 @@ def split(
 
 def dress(lines: Sequence[tuple[str, pd.DataFrame]], canvas: Canvas) -> list[Curve]:
     """Give each line its looks."""
+    shared = {"linewidth": 1.8, "markersize": 6.5, "markeredgecolor": canvas.ax.get_facecolor()}
     return [
-        Curve(frame=part, name=name, color=canvas.ink if color is None else color, marker=marker, style=style)
+        Curve(part, name, {"color": color or canvas.ink, "marker": marker, "linestyle": style, **shared})
         for (name, part), (color, marker, style) in zip(lines, LOOKS, strict=False)
     ]
 
@@ -318,7 +256,7 @@ def dress(lines: Sequence[tuple[str, pd.DataFrame]], canvas: Canvas) -> list[Cur
 def set_counts(canvas: Canvas, values: np.ndarray) -> None:
     """Ticks at the numbers that are there, as far as there is room; the x limits must be set."""
     ax = canvas.ax
-    texts = _words.counts(values)
+    texts = _frame.counts(values)
     low, high = ax.get_xlim()
     wide = 0.75 * letter(ax.xaxis)
     points = 0.9 * canvas.width * (values - low) / (high - low)
@@ -336,4 +274,4 @@ def frame_curves(canvas: Canvas, lines: int) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     if canvas.sizable:
         em = float(ax.xaxis.label.get_fontsize()) / 72
-        canvas.set_size(46 * em, (27 + 1.5 * lines) * em)
+        canvas.figure.set_size_inches(46 * em, (27 + 1.5 * lines) * em)

@@ -11,19 +11,18 @@ import pandas as pd
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import Labels, PlanAxis
-from evalci_accessor.plot import _frame, _words
-from evalci_accessor.plot._canvas import Canvas, Look
-from evalci_accessor.plot._frame import Result, called, clusterings, distinct, named, numbers, words
-from evalci_accessor.plot._pass_at_k import BAND, Curve, dress, frame_curves, opacity, set_counts, split
+from evalci_accessor.plot import _frame
+from evalci_accessor.plot._canvas import Look, line
+from evalci_accessor.plot._frame import Part, Result, Wanted, called, named, words
+from evalci_accessor.plot._pass_at_k import Curve, band_handle, dress, frame_curves, set_counts, split
 from evalci_accessor.stats import PowerPlan, WidthPlan
 from evalci_accessor.stats.validate import check_option
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
-SOURCE = "half_width, power or mde"
+_WANTED = Wanted("plot.power", "half_width, power or mde", ())
 KINDS = ("mde", "half_width", "power")  # a result of mde has a power too, as its goal
 _DESIGN = ("n_clusters", "items_per_cluster", "n_samples")
 _GOALS = ("difference", "margin", "claim", "power", "alternative", "confidence_level", "cluster")
@@ -97,147 +96,179 @@ def power(
     ('clusters of doc_id', 'half-width, points')
     """
     look = Look(ax=ax, figsize=figsize, title=title)
-    kind, frame, keys = _read(result, label)
-    along = _along(frame, x)
-    lines = _lines(frame, keys, kind, along)
-    values = [
-        numbers(frame, name)
-        for name in (kind, f"{kind}_low", f"{kind}_high", f"{kind}_limit")
-        if name in frame
-    ]
-    is_rate = kind == "power" or _of_rates(frame, values) if percent is None else percent
+    plans = _read(result, label, x)
+    kind, along, lines = plans.kind, plans.along, plans.lines()
+    values = [plans.numbers(f"{kind}{end}") for end in ("", "_low", "_high", "_limit")]
+    if percent is None:  # the mean of a pilot is known where its scores are in [0, 1]
+        wider = "estimate" in plans.frame and np.isnan(plans.numbers("estimate")).all()
+        percent = kind == "power" or (_frame.in_unit(*values) and not wider)
     if isinstance(goal, str):
         check_option(goal, Literal["auto"], "goal")
-    across = (_POWER if kind == "power" else None) if isinstance(goal, str) else goal
-    if across is not None and not 0 <= across <= (1 if kind == "power" else np.finfo(np.float64).max):
-        wanted = (
-            "a power is from 0 to 1, as .8" if kind == "power" else f"a {kind.replace('_', '-')} is 0 or more"
-        )
+        goal = _POWER if kind == "power" else None
+    said = kind.replace("_", "-")
+    if goal is not None and not 0 <= goal <= (1 if kind == "power" else np.finfo(np.float64).max):
+        which = f"a {said} is 0 or more" if kind != "power" else "a power is from 0 to 1, as .8"
         raise MethodError(
-            f"goal={goal!r} is beyond what can be reached: {wanted}, in the units of the result."
+            f"goal={goal!r} is beyond what can be reached: {which}, in the units of the result."
         )
     canvas = look.open()
     ax, curves = canvas.ax, dress(lines, canvas)
+    handles: list[Artist] = [line(curve.name or said, **curve.looks) for curve in curves]
+    bands = [_band(curve, kind) for curve in curves]
+    handles += [band_handle(canvas, curves, _band_words(curves))] if any(bands) else []
     limit = _shared_limit(curves, kind, along)
-    handles = _handles(canvas, curves, kind, across, limited=limit is not None, percent=is_rate)
+    if limit is not None:
+        handles.append(line("with items without number", color=canvas.ink, **_LIMIT))
+    if goal is not None:
+        unit = "" if not percent else " %" if kind == "power" else " points"
+        number = f"{(100 if percent else 1) * goal:.4g}"
+        handles.append(line(f"goal: {number}{unit}", color=canvas.ink, **_GOAL))
     frame_curves(canvas, len(handles) + 1)
-    at = np.unique(numbers(frame, along))
+    at = np.unique(plans.numbers(along))
     ax.set_xlim(*canvas.widen([at]))
-    ax.set_ylim(*_height(canvas, values, kind, across))
-    for curve in curves:
-        limits = _band(curve, kind)
-        if limits is not None:
-            curve.band(ax, curve.numbers(along), *limits, alpha=opacity(len(curves)))
-        looks = curve.line | {"markeredgecolor": ax.get_facecolor(), "zorder": 3, "gid": "estimate"}
-        ax.plot(curve.numbers(along), curve.numbers(kind), **looks)
+    low, high = canvas.widen(values, 0.0, *([] if goal is None else [goal]), upright=True)
+    ax.set_ylim((min(low, -0.02), max(high, 1.02)) if kind == "power" else (0.0, high))
+    for curve, band in zip(curves, bands, strict=True):
+        if band:
+            curve.band(ax, along, band, len(curves))
+        curve.draw(ax, along, kind)
     if limit is not None:
         ax.plot(*limit, color=canvas.ink, **_LIMIT, zorder=2, gid="limit")
-    if across is not None:
-        ax.axhline(across, color=canvas.ink, **_GOAL, zorder=1.8, gid="goal")
+    if goal is not None:
+        ax.axhline(goal, color=canvas.ink, **_GOAL, zorder=1.8, gid="goal")
     set_counts(canvas, at)
-    canvas.set_units("y", percent=is_rate, unit=" %" if kind == "power" else "")
-    ax.set_ylabel(_height_label(frame, kind, percent=is_rate))
-    return canvas.write(handles, below=_axis_label(frame, along), legend=_common(frame, kind, keys) or None)
+    canvas.set_units("y", percent=percent, unit=" %" if kind == "power" else "")
+    ax.set_ylabel(plans.height_label + (", points" if percent and kind != "power" else ""))
+    return canvas.write(handles, below=plans.axis_label, legend=plans.common() or None)
 
 
-def _read(result: Any, label: Labels | None) -> tuple[str, pd.DataFrame, list[Hashable]]:
-    """Which answer the result holds, its rows and its keys."""
-    if isinstance(result, (WidthPlan, PowerPlan)):
-        result = _of_plan(result)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Plans(Part):
+    """The rows of a result, which answer they hold, their keys, and what lies along the axis."""
+
+    kind: str
+    keys: list[Hashable]
+    along: str
+
+    def lines(self) -> list[tuple[str, pd.DataFrame]]:
+        """The rows of each line with its name: its keys, its design and its goals, as far as lines differ."""
+        # Along all items lie those of more clusters too.
+        on_axis = ("n_items", "n_clusters") if self.along == "n_items" else (self.along,)
+        design = [name for name in _DESIGN if name not in on_axis]
+        several, differing = self.distinct(self.keys), self.distinct(design)
+        own = {*self.answers, *self.keys} if self.kind == "mde" else {self.kind, *self.keys}
+        goals = self.distinct([name for name in _GOALS if name not in own])
+        if self.frame[[*several, *differing, *goals, self.along]].map(words).duplicated().any():
+            # A method goes with the design, but may be all that tells two plans apart.
+            goals += self.distinct(["method"])
+
+        def names(firsts: pd.DataFrame) -> list[str]:
+            parts = [called(firsts, several)] if several else []
+            parts += [self._design_words(Part(firsts), name) for name in design]
+            parts += [[named(name, value) for value in firsts[name]] for name in goals]
+            return [", ".join(filter(None, row)) for row in zip(*parts, strict=True)]
+
+        return split(self.frame, [*several, *differing, *goals], self.along, names, "plot.power")
+
+    def _design_words(self, firsts: Part, name: str) -> list[str]:
+        """What a part of the design is called on each line; an item that stands for itself is its own cluster."""
+        no_clusters = name == "items_per_cluster" and not self.clustered
+        no_samples = name == "n_samples" and (self.numbers(name) == 1).all()
+        if name not in self.frame or no_clusters or no_samples:
+            return [""] * len(firsts.frame)
+        one, many = {
+            "n_clusters": ("cluster", "clusters") if self.clustered else ("item", "items"),
+            "items_per_cluster": ("item a cluster", "items a cluster"),
+            "n_samples": ("sample an item", "samples an item"),
+        }[name]
+        counts = _frame.counts(firsts.numbers(name))
+        return [f"{text} {one if text == '1' else many}" for text in counts]
+
+    @property
+    def answers(self) -> set[str]:
+        """What a result of mde answers, and no goal: the difference, or the margin of a claim against one."""
+        claims = set(self.texts("claim")) or {"superiority"}
+        return {"difference" if claim == "superiority" else "margin" for claim in claims} | {"mde"}
+
+    @property
+    def clustered(self) -> bool:
+        """Whether clusters are clusters, and not items that stand for themselves."""
+        return "cluster" not in self.frame or any(self.clusterings)
+
+    @property
+    def axis_label(self) -> str:
+        """What lies along x."""
+        clusters = _frame.few(self.clusterings)
+        of = f" of {clusters}" if clusters else ""
+        return {
+            "n_clusters": f"clusters{of}" if self.clustered else "items",
+            "n_items": "items",
+            "items_per_cluster": f"items in each cluster{of}",
+            "n_samples": "samples of each item",
+        }[self.along]
+
+    @property
+    def height_label(self) -> str:
+        """What lies along y."""
+        if self.kind == "mde":
+            return f"smallest {' or '.join(sorted(self.answers - {'mde'}))}"
+        return self.kind.replace("_", "-")
+
+    def common(self) -> str:
+        """What all lines share: their keys, and what is to be shown."""
+        one = Part(self.frame.iloc[:1])
+        same = [key for key in self.keys if key not in self.distinct(self.keys)]
+        parts = called(one.frame, same) if same else []
+        shared = [name for name in _GOALS if name in self.frame and not self.distinct([name])]
+        goal = {name: one.numbers(name)[0] for name in ("difference", "margin", "power") if name in shared}
+        claim = self.only("claim")
+        if self.kind != "half_width" and claim not in ("", "superiority"):
+            parts.append(claim)
+        if self.kind == "power" and goal.get("margin", 0) > 0:
+            parts.append(f"margin {_frame.number(goal['margin'], percent=False)}")
+        if self.kind == "power" and "difference" in goal:
+            parts.append(f"true difference {_frame.number(goal['difference'], percent=False)}")
+        if self.kind == "half_width" and "confidence_level" in shared:
+            parts.append(f"half-width of the {_frame.level(self.only('confidence_level'))}interval")
+        if self.kind == "mde" and "power" in goal:
+            parts.append(f"with a power of {100 * goal['power']:.4g} %")
+        return ", ".join(parts)
+
+
+def _read(result: Any, label: Labels | None, x: PlanAxis | None) -> _Plans:
+    """Which answer the result holds, its rows and its keys, and what lies along the axis."""
+    if isinstance(result, (WidthPlan, PowerPlan)):  # a row for each point of its arrays
+        fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+        shape = np.shape(result.n_items)
+        result = pd.DataFrame({name: np.broadcast_to(value, shape).ravel() for name, value in fields.items()})
+        result["items_per_cluster"] = result["n_items"] / result["n_clusters"]
     held = [str(name) for name in getattr(result, "data_vars", getattr(result, "columns", ()))]
     kind = next((kind for kind in KINDS if kind in held), "half_width")
-    frame, keys = _frame.tidy(result, (kind,), "plot.power", SOURCE)
-    _frame.refuse_lacking(list(frame.columns), (kind, "n_clusters"), "plot.power", SOURCE)
+    frame, keys = _frame.tidy(result, _WANTED._replace(needed=(kind,)))
+    _frame.refuse_lacking(list(frame.columns), _WANTED._replace(needed=(kind, "n_clusters")))
     if "n_clusters_low" in frame:
         raise MethodError(
             "plot.power draws what designs reach, and this is a result of required_clusters, which has one "
-            "design a goal. Pass its "
-            "n_clusters, n_clusters_low and n_clusters_high to half_width or power, and draw that."
+            "design a goal. Pass its n_clusters, n_clusters_low and n_clusters_high to half_width or power, "
+            "and draw that."
         )
     own = {*KINDS, *_DESIGN, *_GOALS, "n_items", "method"}
-    return kind, *_frame.folded(
-        frame, _frame.chosen_keys(frame, [key for key in keys if key not in own], label)
-    )
-
-
-def _of_plan(plan: WidthPlan | PowerPlan) -> pd.DataFrame:
-    """A plan of `stats` as a frame, a row for each point of its arrays."""
-    fields = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
-    shape = np.shape(plan.n_items)
-    frame = pd.DataFrame({name: np.broadcast_to(value, shape).ravel() for name, value in fields.items()})
-    return frame.assign(items_per_cluster=frame["n_items"] / frame["n_clusters"])
-
-
-def _along(frame: pd.DataFrame, x: PlanAxis | None) -> str:
+    keys = _frame.chosen_keys(frame, [key for key in keys if key not in own], label)
+    frame, keys = _frame.folded(frame, keys)
     if x is None:
-        return str(next(iter(distinct(frame, _DESIGN)), "n_clusters"))
-    check_option(x, PlanAxis, "x")
-    _frame.refuse_lacking(list(frame.columns), (x,), f"plot.power with x={x!r}", SOURCE)
-    return x
+        along = str(next(iter(Part(frame).distinct(_DESIGN)), "n_clusters"))
+    else:
+        check_option(x, PlanAxis, "x")
+        _frame.refuse_lacking(list(frame.columns), Wanted(f"plot.power with x={x!r}", _WANTED.source, (x,)))
+        along = x
+    return _Plans(frame, kind, keys, along)
 
 
-def _lines(
-    frame: pd.DataFrame, keys: list[Hashable], kind: str, along: str
-) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each line with its name: its keys, its design and its goals, as far as lines differ."""
-    design = [name for name in _DESIGN if name != along and not (along == "n_items" and name == "n_clusters")]
-    several: list[Hashable] = distinct(frame, keys)
-    answer = _answers(frame) if kind == "mde" else {kind}
-    goals = distinct(frame, [name for name in _GOALS if name not in {*answer, *keys}])
-    by = [*several, *distinct(frame, design), *goals]
-    if (
-        frame[[*by, along]].map(words).duplicated().any()
-    ):  # a method goes with the design, but may be all that tells two plans apart
-        goals += distinct(frame, ["method"])
-
-    def names(firsts: pd.DataFrame) -> list[str]:
-        parts = [called(firsts, several)] if several else []
-        parts += [_design_words(frame, firsts, name) for name in design]
-        parts += [[named(name, value) for value in firsts[name]] for name in goals]
-        return [", ".join(filter(None, row)) for row in zip(*parts, strict=True)]
-
-    return split(frame, [*several, *distinct(frame, design), *goals], along, names, "plot.power")
-
-
-def _answers(frame: pd.DataFrame) -> set[str]:
-    """What a result of mde answers, and no goal: the difference, or the margin of a claim against one."""
-    claims = {words(value) for value in frame["claim"]} if "claim" in frame else {"superiority"}
-    return {"difference" if claim == "superiority" else "margin" for claim in claims} | {"mde"}
-
-
-def _design_words(frame: pd.DataFrame, firsts: pd.DataFrame, name: str) -> list[str]:
-    """What a part of the design is called on each line; an item that stands for itself is its own cluster."""
-    if name not in frame or (name == "items_per_cluster" and not _clustered(frame)):
-        return [""] * len(firsts)
-    values = numbers(firsts, name)
-    if name == "n_samples" and (numbers(frame, name) == 1).all():
-        return [""] * len(firsts)
-    one, many = {
-        "n_clusters": ("cluster", "clusters") if _clustered(frame) else ("item", "items"),
-        "items_per_cluster": ("item a cluster", "items a cluster"),
-        "n_samples": ("sample an item", "samples an item"),
-    }[name]
-    return [f"{text} {one if text == '1' else many}" for text in _words.counts(values)]
-
-
-def _clustered(frame: pd.DataFrame) -> bool:
-    """Whether clusters are clusters, and not items that stand for themselves."""
-    return "cluster" not in frame or any(clusterings(frame))
-
-
-def _of_rates(frame: pd.DataFrame, values: list[np.ndarray]) -> bool:
-    """Whether the scores are rates: all in [0, 1], and the pilot's mean known, as that of others is not."""
-    wider = "estimate" in frame and np.isnan(numbers(frame, "estimate")).all()
-    return _words.in_unit(*values) and not wider
-
-
-def _band(curve: Curve, kind: str) -> tuple[np.ndarray, np.ndarray] | None:
+def _band(curve: Curve, kind: str) -> list[np.ndarray]:
     """The limits of a line; nothing where they say no more than the line."""
-    low, high = curve.numbers(f"{kind}_low"), curve.numbers(f"{kind}_high")
-    same = np.isnan(low).all() or all(
-        np.array_equal(each, curve.numbers(kind), equal_nan=True) for each in (low, high)
-    )
-    return None if same else (low, high)
+    limits = [curve.numbers(f"{kind}_low"), curve.numbers(f"{kind}_high")]
+    same = all(np.array_equal(each, curve.numbers(kind), equal_nan=True) for each in limits)
+    return [] if same or np.isnan(limits[0]).all() else limits
 
 
 def _shared_limit(curves: list[Curve], kind: str, along: str) -> tuple[np.ndarray, np.ndarray] | None:
@@ -249,86 +280,11 @@ def _shared_limit(curves: list[Curve], kind: str, along: str) -> tuple[np.ndarra
     return (at, y[first]) if along == "n_clusters" and len(at) and agreed else None
 
 
-def _height(canvas: Canvas, values: list[np.ndarray], kind: str, across: float | None) -> tuple[float, float]:
-    low, high = canvas.widen(values, held=(0.0, *([] if across is None else [across])), upright=True)
-    return (min(low, -0.02), max(high, 1.02)) if kind == "power" else (0.0, high)
-
-
-def _handles(
-    canvas: Canvas, curves: list[Curve], kind: str, across: float | None, *, limited: bool, percent: bool
-) -> list[Line2D | Patch]:
-    """What the legend says of each line, of the bands and of the lines across."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    face = canvas.ax.get_facecolor()
-    handles: list[Line2D | Patch] = [
-        Line2D([], [], **curve.line, markeredgecolor=face, label=curve.name or kind.replace("_", "-"))
-        for curve in curves
-    ]
-    if any(_band(curve, kind) is not None for curve in curves):
-        color = canvas.ink if len(curves) > 1 else curves[0].color
-        handles.append(
-            Patch(facecolor=(color, BAND), edgecolor=color, linewidth=0.7, label=_band_words(curves))
-        )
-    if limited:
-        handles.append(Line2D([], [], color=canvas.ink, **_LIMIT, label="with items without number"))
-    if across is not None:
-        unit = "" if not percent else " %" if kind == "power" else " points"
-        handles.append(
-            Line2D(
-                [], [], color=canvas.ink, **_GOAL, label=f"goal: {(100 if percent else 1) * across:.4g}{unit}"
-            )
-        )
-    return handles
-
-
 def _band_words(curves: list[Curve]) -> str:
-    limits = [np.concatenate([curve.numbers(name) for curve in curves]) for name in ("icc_low", "icc_high")]
-    if np.isnan(limits[0]).all():
+    ends = [np.concatenate([curve.numbers(name) for curve in curves]) for name in ("icc_low", "icc_high")]
+    if np.isnan(ends[0]).all():
         return "one sample in twenty lies below, and one above"
-    ends = [sorted({f"{value:.2f}" for value in each.tolist()}) for each in limits]
-    if all(len(each) == 1 for each in ends):
-        return f"between the limits of the pilot's ICC, {ends[0][0]} to {ends[1][0]}"
+    low, high = ({f"{value:.2f}" for value in each.tolist()} for each in ends)
+    if len(low) == len(high) == 1:
+        return f"between the limits of the pilot's ICC, {low.pop()} to {high.pop()}"
     return "between the limits of each pilot's ICC"
-
-
-def _common(frame: pd.DataFrame, kind: str, keys: list[Hashable]) -> str:
-    """What all lines share: their keys, and what is to be shown."""
-    one = frame.iloc[:1]
-    same = [key for key in keys if key not in distinct(frame, keys)]
-    parts = called(one, same) if same else []
-    shared = [name for name in _GOALS if name in frame and not distinct(frame, [name])]
-    goal = {name: numbers(one, name)[0] for name in ("difference", "margin", "power") if name in shared}
-    claim = words(one["claim"].iloc[0]) if "claim" in shared else ""
-    if kind != "half_width" and claim not in ("", "superiority"):
-        parts.append(claim)
-    if kind == "power" and goal.get("margin", 0) > 0:
-        parts.append(f"margin {_words.number(goal['margin'], percent=False)}")
-    if kind == "power" and "difference" in goal:
-        parts.append(f"true difference {_words.number(goal['difference'], percent=False)}")
-    if kind == "half_width" and "confidence_level" in shared:
-        parts.append(f"half-width of the {_words.level(words(one['confidence_level'].iloc[0]))}interval")
-    if kind == "mde" and "power" in goal:
-        parts.append(f"with a power of {100 * goal['power']:.4g} %")
-    return ", ".join(parts)
-
-
-def _axis_label(frame: pd.DataFrame, along: str) -> str:
-    clusters = _words.few(clusterings(frame))
-    of = f" of {clusters}" if clusters else ""
-    return {
-        "n_clusters": f"clusters{of}" if _clustered(frame) else "items",
-        "n_items": "items",
-        "items_per_cluster": f"items in each cluster{of}",
-        "n_samples": "samples of each item",
-    }[along]
-
-
-def _height_label(frame: pd.DataFrame, kind: str, *, percent: bool) -> str:
-    unit = ", points" if percent else ""
-    if kind == "power":
-        return "power"
-    if kind == "mde":
-        return f"smallest {' or '.join(sorted(_answers(frame) - {'mde'}))}{unit}"
-    return f"half-width{unit}"

@@ -21,7 +21,7 @@ from evalci_accessor.exceptions import (
     plain,
 )
 from evalci_accessor.options import BETWEEN, ReportOptions, Wording
-from evalci_accessor.plot._words import in_unit
+from evalci_accessor.plot._frame import in_unit
 from evalci_accessor.report._content import (
     DIFFERENCES,
     SCORES,

@@ -15,7 +15,7 @@ import pandas as pd
 
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import BETWEEN
-from evalci_accessor.plot import _words
+from evalci_accessor.plot import _frame
 from evalci_accessor.plot._frame import MINUS, called, words
 from evalci_accessor.stats.methods import Source
 
@@ -127,11 +127,11 @@ class Speech:
 
     def value(self, point: float) -> str:
         """One score."""
-        return f"{_words.number(point, percent=self.percent)}{' %' if self.percent else ''}"
+        return f"{_frame.number(point, percent=self.percent)}{' %' if self.percent else ''}"
 
     def limits(self, low: float, high: float, *, signed: bool = False) -> str:
         """Limits in brackets."""
-        first, second = (_words.number(value, percent=self.percent, signed=signed) for value in (low, high))
+        first, second = (_frame.number(value, percent=self.percent, signed=signed) for value in (low, high))
         return f"[{first}, {second}]"
 
     def difference(self, point: float, low: float, high: float) -> str:
@@ -139,7 +139,7 @@ class Speech:
         if math.isnan(point):
             return "not known"
         unit = " points" if self.percent else ""
-        size = _words.number(point, percent=self.percent, signed=True)
+        size = _frame.number(point, percent=self.percent, signed=True)
         return f"{size}{unit} {self.limits(low, high, signed=True)}"
 
     def based_on(self, n: float, n_clusters: float, cluster: str, *, n_items: float | None = None) -> str:
@@ -294,12 +294,12 @@ def visible(text: str) -> str:
 
 def count(value: float) -> str:
     """A whole number with separators."""
-    return _words.counts(np.array([value], dtype=np.float64))[0]
+    return _frame.counts(np.array([value], dtype=np.float64))[0]
 
 
 def pvalue(value: float) -> str:
     """A p-value, as ".034" or "< .001"."""
-    return _words.pvalues(np.array([value], dtype=np.float64))[0]
+    return _frame.pvalues(np.array([value], dtype=np.float64))[0]
 
 
 def p_is(value: float) -> str:
@@ -365,7 +365,7 @@ def sentence(content: Content) -> str:
     if content.comparison is not None:
         said += _differences(content, pair_rows(content.comparison))
         said += [text for text in (unlike(content), verdict_level(content), correction(content)) if text]
-    methods = _words.few([one.name for one in content.methods if one.role in (SCORES, DIFFERENCES)])
+    methods = _frame.few([one.name for one in content.methods if one.role in (SCORES, DIFFERENCES)])
     said.append(f"Method {methods}, evalci-accessor {content.versions['evalci-accessor']}.")
     clusters = content.speech.clusters(str(content.rates["cluster"].iloc[0]))
     left_out = ", ".join(gap.name for gap in content.not_covered)
@@ -376,7 +376,7 @@ def sentence(content: Content) -> str:
 def _scores(content: Content, found: list[Row]) -> list[str]:
     """Scores that rest on as many items and clusters share a sentence."""
     speech, said = content.speech, []
-    level = _words.level(str(content.settings["confidence_level"]))
+    level = _frame.level(str(content.settings["confidence_level"]))
 
     weighed = weighing(content)
     for on, group in groupby(
@@ -416,17 +416,17 @@ def _difference(content: Content, row: Row) -> str:
     """One pair with its interval, its counts and its p-value or verdict."""
     speech, (first, second) = content.speech, row.sides
     point, unit = row.number("difference"), " points" if content.speech.percent else ""
-    size = _words.number(abs(point), percent=speech.percent)
+    size = _frame.number(abs(point), percent=speech.percent)
     versus = (
         "scored the same as" if point == 0 else f"scored {size}{unit} {'above' if point > 0 else 'below'}"
     )
     limits = _to(content, row.number("ci_low"), row.number("ci_high"), signed=True)
-    inside = [f"{_words.level(row.text('confidence_level'))}interval of the difference {limits}"]
+    inside = [f"{_frame.level(row.text('confidence_level'))}interval of the difference {limits}"]
     if row.known("only_a"):
         counts = ((first, "only_a"), (second, "only_b"))
         inside += [f"only {side} passed {count(row.number(name))}" for side, name in counts]
     if "verdict" in row.names:
-        margin = _words.number(row.number("margin"), percent=speech.percent)
+        margin = _frame.number(row.number("margin"), percent=speech.percent)
         inside.append(f"{row.text('claim')} at a margin of {margin}{unit}: {verdict(row)}")
     elif "pvalue_adj" in row.names:
         inside.append(p_is(row.number("pvalue_adj")))
@@ -460,7 +460,7 @@ def verdict_level(content: Content) -> str:
     if "verdict" not in content.comparison:
         return ""
     alpha = 1 - float(content.settings["confidence_level"])
-    level, half = (_words.level(str(x)).strip() for x in (alpha, alpha / 2))
+    level, half = (_frame.level(str(x)).strip() for x in (alpha, alpha / 2))
     claim, margin = content.comparison[["claim", "margin"]].iloc[0]
     if claim == "superiority" and margin == 0:
         return f"Superiority at a margin of 0 is tested at {level} for either direction, as by the interval."
@@ -504,7 +504,7 @@ def correction(content: Content, *, together: bool = False) -> str:
 
 def _to(content: Content, low: float, high: float, *, signed: bool = False) -> str:
     first, second = (
-        _words.number(value, percent=content.speech.percent, signed=signed) for value in (low, high)
+        _frame.number(value, percent=content.speech.percent, signed=signed) for value in (low, high)
     )
     return f"{first} to {second}"
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import pandas as pd
 
 from evalci_accessor.options import BETWEEN
-from evalci_accessor.plot import _words
+from evalci_accessor.plot import _frame
 from evalci_accessor.report._content import (
     N_ITEMS,
     Content,
@@ -108,7 +108,7 @@ def _table(caption: str, first: str, found: list[Row], columns: list[Column]) ->
 
 
 def _level(content: Content) -> str:
-    return _words.level(str(content.settings["confidence_level"]))
+    return _frame.level(str(content.settings["confidence_level"]))
 
 
 def _named(content: Content) -> str:
@@ -132,9 +132,9 @@ def _scores(content: Content) -> list[Block]:
     ]
     caption = (
         f"Thick line and full circle: {_level(content)}interval, clustered by {cluster} "
-        f"({_words.few([*content.rates['method']])}). Dashed line and open diamond: scores taken as "
+        f"({_frame.few([*content.rates['method']])}). Dashed line and open diamond: scores taken as "
         "independent "
-        f"({_words.few([*content.naive['method']])})."
+        f"({_frame.few([*content.naive['method']])})."
     )
     return [
         _table(
@@ -187,7 +187,7 @@ def _comparisons(content: Content) -> list[Block]:
             (
                 "Claim and margin",
                 lambda r: (
-                    f"{r.text('claim')}, {_words.number(r.number('margin'), percent=speech.percent)}{unit}"
+                    f"{r.text('claim')}, {_frame.number(r.number('margin'), percent=speech.percent)}{unit}"
                 ),
             ),
             ("Verdict", verdict),
@@ -275,7 +275,7 @@ def _clustering(content: Content) -> list[Block]:
 
 
 def _beside(what: str, honest: pd.DataFrame, naive: pd.DataFrame) -> str:
-    own, other = (_words.few([*frame["method"]]) for frame in (honest, naive))
+    own, other = (_frame.few([*frame["method"]]) for frame in (honest, naive))
     return f"Intervals of the {what}, with the clusters ({own}) and without ({other})"
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evalci_accessor.exceptions import MissingExtraError
-from evalci_accessor.plot import _words
-from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, tidy
-from evalci_accessor.plot._words import in_unit
+from evalci_accessor.plot import _frame
+from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, Wanted, in_unit, tidy
 from evalci_accessor.report._content import (
     Row,
     Speech,
@@ -39,8 +38,8 @@ _LATEX = str.maketrans(
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
-_ASKED = "report.table"
 _SOURCE = "cluster_ci, proportion_ci, pass_at_k, compare, diff_ci, mcnemar or design_effect"
+_WANTED = Wanted("report.table", _SOURCE, RATE)
 _TEST, _ICC = ("difference", "pvalue"), ("icc", "icc_low", "icc_high", "design_effect")
 
 
@@ -104,7 +103,7 @@ def table(
     names = check_nouns(nouns)
     needed = _needed({*getattr(result, "data_vars", getattr(result, "columns", ()))})
     paired = needed[0] == DIFFERENCE[0]
-    frame, keys = tidy(result, needed, _ASKED, _SOURCE)
+    frame, keys = tidy(result, _WANTED._replace(needed=needed))
     written = [name for name in needed if name != "pvalue"]
     numbers = [frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in written]
     rates = in_unit(*numbers, low=-1.0 if paired else 0.0) if percent is None else percent
@@ -122,7 +121,7 @@ def table(
         texts = texts.drop(columns="confidence_level", errors="ignore")
         if needed != _TEST:
             texts = texts.rename(
-                columns={texts.columns[0]: f"{texts.columns[0]} [{_words.level(levels.pop())}interval]"}
+                columns={texts.columns[0]: f"{texts.columns[0]} [{_frame.level(levels.pop())}interval]"}
             )
     texts.index = pd.Index([row.label for row in found])
     styler: Styler = _words_of(texts, caption).format(escape="html")
@@ -198,7 +197,7 @@ def _test(row: Row, speech: Speech) -> dict[str, str]:
     unit = " points" if speech.percent else ""
     point = row.number("difference")
     size = (
-        f"{_words.number(point, percent=speech.percent, signed=True)}{unit}"
+        f"{_frame.number(point, percent=speech.percent, signed=True)}{unit}"
         if row.known("difference")
         else "not known"
     )
