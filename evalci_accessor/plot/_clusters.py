@@ -15,6 +15,7 @@ from evalci_accessor.plot._frame import RATE, Result, Rows, Wanted, words
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.patches import Patch
 
 DOMINANT = 0.25  # share from which DominantClusterWarning speaks
 NEEDED = ("estimate", "n")
@@ -114,17 +115,8 @@ def clusters(
         rows.texts(rows.keys[0]) if len(rows.keys) == 1 else [name.replace("\n", " ") for name in rows.labels]
     )
     if size.max() > size.min():
-        largest = int(np.argmax(size))
-        at, high = edges[largest : largest + 2], [rate[largest]] * 2
-        ax.fill_between(at, high, **_LARGEST, linewidth=0, zorder=2.6, gid="largest")
-        ax.plot(at, high, color=VERMILLION, linewidth=3.5, solid_capstyle="butt", zorder=5)
-        share, alike = size[largest] / size.sum(), int((size == size[largest]).sum()) - 1
-        told = (
-            f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of "
-            f"the {'weight' if weighed else 'scores'}, {'rate' if is_rate else 'mean'} "
-            f"{_frame.number(float(rate[largest]), percent=is_rate)}{' %' if is_rate else ''}"
-        )
-        handles.append(patch(told + (f", and {alike:,} more as large" if alike else ""), **_LARGEST))
+        what = "weight" if weighed else "scores"
+        handles.append(_draw_largest(ax, size, edges, rate, names, what, percent=is_rate))
     ax.set_xlim(0, edges[-1])
     ax.spines[["top", "right"]].set_visible(False)
     labels = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in names]
@@ -148,6 +140,30 @@ def _overall(across: Rows, *, percent: bool) -> str:
     level, method = _frame.level(across.only("confidence_level")), across.only("method")
     interval = across.intervals(RATE, percent=percent)[0] + (" %" if percent else "")
     return f"all clusters: {interval} ({level}interval{f', {method}' if method else ''})"
+
+
+def _draw_largest(
+    ax: Axes,
+    size: np.ndarray,
+    edges: np.ndarray,
+    rate: np.ndarray,
+    names: list[str],
+    what: str,
+    *,
+    percent: bool,
+) -> Patch:
+    """Mark the largest cluster; what the legend says of it."""
+    largest = int(np.argmax(size))
+    at, high = edges[largest : largest + 2], [rate[largest]] * 2
+    ax.fill_between(at, high, **_LARGEST, linewidth=0, zorder=2.6, gid="largest")
+    ax.plot(at, high, color=VERMILLION, linewidth=3.5, solid_capstyle="butt", zorder=5)
+    share, alike = size[largest] / size.sum(), int((size == size[largest]).sum()) - 1
+    told = (
+        f"{'dominates' if share > DOMINANT else 'largest'}: {names[largest]} with {100 * share:.1f} % of "
+        f"the {what}, {'rate' if percent else 'mean'} "
+        f"{_frame.number(float(rate[largest]), percent=percent)}{' %' if percent else ''}"
+    )
+    return patch(told + (f", and {alike:,} more as large" if alike else ""), **_LARGEST)
 
 
 def _name(canvas: Canvas, labels: list[str], edges: np.ndarray, width: np.ndarray) -> None:

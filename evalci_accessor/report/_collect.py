@@ -21,24 +21,15 @@ from evalci_accessor.exceptions import (
     plain,
 )
 from evalci_accessor.options import BETWEEN, ReportOptions, Wording
-from evalci_accessor.plot._frame import in_unit
-from evalci_accessor.report._content import (
-    DIFFERENCES,
-    SCORES,
-    Finding,
-    Method,
-    Speech,
-    check_nouns,
-    gaps,
-    pair_keys,
-)
+from evalci_accessor.plot._frame import RATE, in_unit
+from evalci_accessor.report import _content
+from evalci_accessor.report._content import DIFFERENCES, SCORES, Finding, Method, Speech
 from evalci_accessor.report._report import Report
 from evalci_accessor.stats import methods
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 T = TypeVar("T")
-_PACKAGES = ("evalci-accessor", "numpy", "pandas", "scipy", "xarray")
-_LIMITS = ("estimate", "ci_low", "ci_high")
+_PACKAGES = ("numpy", "pandas", "scipy", "xarray")
 
 
 class Sampled(NamedTuple):
@@ -57,30 +48,26 @@ class Findings:
     def __init__(self) -> None:
         self._found: dict[str, Finding] = {}
 
-    def of(self, about: str, call: Callable[[], T]) -> T:
-        """The answer of a method, and its warnings kept."""
+    def of(self, about: str, call: Callable[[], T], *, but: type[EvalCIWarning] | None = None) -> T:
+        """The answer of a method, and its warnings kept, but those of a kind."""
         with held() as said:
             answer = call()
         for message, category in said:
-            self._add(about, message, category)
+            if category is not but:
+                self._add(about, message, category)
         return answer
 
     def of_items(self, read: Callable[[], tuple[T, Sampled]]) -> tuple[T, Counted]:
         """The items and their samples, and their warnings; `cluster_ci` says which scores are missing."""
-        with held() as said:
-            answer, sampled = read()
-        for message, category in said:
-            if category is not MissingScoreWarning:
-                self._add("report", message, category)
+        answer, sampled = self.of("report", read, but=MissingScoreWarning)
         if sampled.pooled:
             self._add("report", sampled.pooled, PooledSamplesWarning)
         return answer, _counted(sampled)
 
     def _add(self, about: str, message: str, category: type[EvalCIWarning]) -> None:
         meaning = (category.__doc__ or "").strip()
-        self._found.setdefault(
-            message, Finding(kind=category.__name__, meaning=meaning, message=message, about=about)
-        )
+        found = Finding(kind=category.__name__, meaning=meaning, message=message, about=about)
+        self._found.setdefault(message, found)
 
     @property
     def all(self) -> tuple[Finding, ...]:
@@ -156,8 +143,8 @@ def check(cluster: Any, options: ReportOptions, wording: Wording) -> None:
         raise MethodError(f"claim={options.claim!r} says what a margin is for; give it with margin=.")
     if wording.title is not None and not isinstance(wording.title, str):
         raise MethodError(f"title= must be text; got {type(wording.title).__name__}.")
-    check_nouns(wording.nouns)
-    gaps(wording.not_covered)
+    _content.check_nouns(wording.nouns)
+    _content.gaps(wording.not_covered)
 
 
 def build(parts: Parts, options: ReportOptions, wording: Wording) -> Report:
@@ -167,7 +154,7 @@ def build(parts: Parts, options: ReportOptions, wording: Wording) -> Report:
         raise ScoreError(
             f"There is nothing to report on: none of the rows holds a score in {parts.score!r} that counts."
         )
-    limits = [frame[name].to_numpy(dtype=float) for frame in (rates, naive) for name in _LIMITS]
+    limits = [frame[name].to_numpy(dtype=float) for frame in (rates, naive) for name in RATE]
     percent = in_unit(*limits) if wording.percent is None else wording.percent
     beside = None if comparison is None or parts.beside is None else _beside(comparison, parts.beside)
     n_items: list[int] | None = None
@@ -189,7 +176,7 @@ def build(parts: Parts, options: ReportOptions, wording: Wording) -> Report:
         comparison=comparison,
         naive_comparison=beside,
         warnings=parts.findings.all,
-        not_covered=gaps(wording.not_covered),
+        not_covered=_content.gaps(wording.not_covered),
         methods=_methods(parts, beside),
         versions=_versions(),
         settings={
@@ -199,7 +186,7 @@ def build(parts: Parts, options: ReportOptions, wording: Wording) -> Report:
             "weights": parts.weights,
             "items_count_alike": counted is not None and counted.shares is not None,
         },
-        speech=Speech(percent=percent, nouns=check_nouns(wording.nouns), each=each),
+        speech=Speech(percent=percent, nouns=_content.check_nouns(wording.nouns), each=each),
     )
 
 
@@ -211,7 +198,7 @@ def _seed(rng: object) -> int | str | None:
 
 def _beside(comparison: pd.DataFrame, naive: pd.DataFrame) -> pd.DataFrame:
     """The naive comparisons in the order of the others, which stand by their evidence."""
-    keys = pair_keys(comparison)
+    keys = _content.pair_keys(comparison)
     at = {_mark(naive, keys, i): i for i in range(len(naive))}
     order = [at[_mark(comparison, keys, i)] for i in range(len(comparison))]
     return naive.iloc[order].reset_index(drop=True)
@@ -234,32 +221,25 @@ def _methods(parts: Parts, beside: pd.DataFrame | None) -> tuple[Method, ...]:
         ("Several comparisons", comparison, "correction", methods.CORRECTION),
         ("Verdict against the margin", comparison, "claim", methods.VERDICT),
     ]
-    found = []
-    for role, frame, column, texts in columns:
-        if frame is None or column not in frame:
-            continue
-        for name in dict.fromkeys(frame[column].astype(str)):
-            if name:
-                about = texts[name]
-                found.append(Method(role=role, name=name, text=about.sentence, sources=about.sources))
+    found = [
+        (role, name, texts[name])
+        for role, frame, column, texts in columns
+        if frame is not None and column in frame
+        for name in dict.fromkeys(frame[column].astype(str))
+        if name
+    ]
     if comparison is not None and "simultaneous_low" in comparison and len(comparison) > 1:
-        about = methods.SIMULTANEOUS["sup_t"]
-        found.append(
-            Method(
-                role="Limits for all pairs together", name="sup_t", text=about.sentence, sources=about.sources
-            )
-        )
+        found.append(("Limits for all pairs together", "sup_t", methods.SIMULTANEOUS["sup_t"]))
     if rates["cluster"].astype(str).str.contains(BETWEEN, regex=False).any():
-        about = methods.CROSSED["crossed"]
-        found.append(
-            Method(role="Crossed clusterings", name="crossed", text=about.sentence, sources=about.sources)
-        )
-    return tuple(found)
+        found.append(("Crossed clusterings", "crossed", methods.CROSSED["crossed"]))
+    return tuple(
+        Method(role=role, name=name, text=about.sentence, sources=about.sources)
+        for role, name, about in found
+    )
 
 
 def _versions() -> dict[str, str]:
     from evalci_accessor import __version__
 
-    return {"python": platform.python_version(), "evalci-accessor": __version__} | {
-        name: version(name) for name in _PACKAGES if name != "evalci-accessor"
-    }
+    own = {"python": platform.python_version(), "evalci-accessor": __version__}
+    return own | {name: version(name) for name in _PACKAGES}

@@ -16,11 +16,13 @@ import pandas as pd
 from evalci_accessor.exceptions import MethodError
 from evalci_accessor.options import BETWEEN
 from evalci_accessor.plot import _frame
-from evalci_accessor.plot._frame import MINUS, called, words
+from evalci_accessor.plot._frame import MINUS, called, listed, words
 from evalci_accessor.stats.methods import Source
 
 SCORES, DIFFERENCES = "Intervals of the scores", "Intervals of the differences"  # roles of methods
 _PAIR, N_ITEMS = "\0pair", "\0items"  # no column of a result is called so
+UNKNOWN = "not known"
+ICC = ("icc", "icc_low", "icc_high")
 
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 # As docs/explanation/not_covered.md has them.
@@ -119,45 +121,49 @@ class Speech:
         """What the clusters are called, or of what they are."""
         return self.nouns[1] if self.nouns else f"clusters of {name.replace(BETWEEN, ' and of ')}"
 
-    def score(self, point: float, low: float, high: float) -> str:
-        """An estimate with its limits, as "73.9 % [65.7, 81.1]"."""
-        if math.isnan(point):
-            return "not known"
-        return f"{self.value(point)} {self.limits(low, high)}"
+    def number(self, value: float, *, signed: bool = False) -> str:
+        """A score, a difference or a limit, without its unit."""
+        return _frame.number(value, percent=self.percent, signed=signed)
 
     def value(self, point: float) -> str:
         """One score."""
-        return f"{_frame.number(point, percent=self.percent)}{' %' if self.percent else ''}"
+        return f"{self.number(point)}{' %' if self.percent else ''}"
 
-    def limits(self, low: float, high: float, *, signed: bool = False) -> str:
-        """Limits in brackets."""
-        first, second = (_frame.number(value, percent=self.percent, signed=signed) for value in (low, high))
-        return f"[{first}, {second}]"
+    def points(self, size: float, *, signed: bool = False) -> str:
+        """How far two scores are apart."""
+        return f"{self.number(size, signed=signed)}{' points' if self.percent else ''}"
 
-    def difference(self, point: float, low: float, high: float) -> str:
-        """A difference with its limits, as "+13.5 points [+3.2, +23.6]"."""
-        if math.isnan(point):
-            return "not known"
-        unit = " points" if self.percent else ""
-        size = _frame.number(point, percent=self.percent, signed=True)
-        return f"{size}{unit} {self.limits(low, high, signed=True)}"
+    def ends(self, row: Row, which: str = "ci", *, signed: bool = False) -> list[str]:
+        """The lower and the upper limit."""
+        return [self.number(row.number(f"{which}_{end}"), signed=signed) for end in ("low", "high")]
 
-    def based_on(self, n: float, n_clusters: float, cluster: str, *, n_items: float | None = None) -> str:
-        """What a number rests on, as "6,511 items in 27 tasks"; with ``n_items``, n are samples."""
-        each = (
-            f"{count(n)} {self.scores}"
-            if n_items is None
-            else f"{count(n)} samples of {count(n_items)} {self.items}"
+    def limits(self, row: Row, which: str = "ci", *, signed: bool = False) -> str:
+        """The same in brackets."""
+        return f"[{', '.join(self.ends(row, which, signed=signed))}]"
+
+    def score(self, row: Row) -> str:
+        """An estimate with its limits, as "73.9 % [65.7, 81.1]"."""
+        return (
+            f"{self.value(row.number('estimate'))} {self.limits(row)}" if row.known("estimate") else UNKNOWN
         )
+
+    def difference(self, row: Row) -> str:
+        """A difference with its limits, as "+13.5 points [+3.2, +23.6]"."""
+        if not row.known("difference"):
+            return UNKNOWN
+        return f"{self.points(row.number('difference'), signed=True)} {self.limits(row, signed=True)}"
+
+    def based_on(self, row: Row, counted: str = "n") -> str:
+        """What a number rests on, as "6,511 items in 27 tasks"; pairs are of items."""
+        each = f"{row.count(counted)} {self.items if counted == 'n_pairs' else self.scores}"
+        if row.known(N_ITEMS):
+            each = f"{row.count(counted)} samples of {row.count(N_ITEMS)} {self.items}"
+        cluster = row.text("cluster")
         if not cluster:
             return f"{each}, taken as independent"
         # Of each clustering that is crossed there are as many or more.
         least = "at least " if BETWEEN in cluster else ""
-        return f"{each} in {least}{count(n_clusters)} {self.clusters(cluster)}"
-
-    def paired_on(self, n_pairs: float, n_clusters: float, cluster: str) -> str:
-        """The same of a difference, whose pairs are items."""
-        return dataclasses.replace(self, each="item").based_on(n_pairs, n_clusters, cluster)
+        return f"{each} in {least}{row.count('n_clusters')} {self.clusters(cluster)}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -193,73 +199,72 @@ class Row:
         The two systems of a comparison, else empty.
     of : str
         The group of a comparison, else empty.
-    values : Series
+    cells : Series
     """
 
     label: str
-    values: pd.Series
+    cells: pd.Series
     sides: tuple[str, str] = ("", "")
     of: str = ""
 
-    @property
-    def names(self) -> list[Any]:
-        """Of its columns."""
-        return list(self.values.index)
-
     def number(self, name: str) -> float:
         """A cell as a float, nan if it is none."""
-        value = self.values[name] if name in self.values.index else None
+        value = self.cells.get(name)
         return float("nan") if value is None or pd.isna(value) else float(value)
 
     def known(self, name: str) -> bool:
         """Whether a cell holds a number."""
-        number = self.number(name)
-        return number == number
+        return not math.isnan(self.number(name))
 
     def text(self, name: str) -> str:
         """A cell as text, empty if the result lacks it."""
-        return words(self.values[name]) if name in self.values.index else ""
+        return words(self.cells[name]) if name in self.cells else ""
+
+    def count(self, name: str) -> str:
+        """A whole number with separators."""
+        return _frame.counts(np.array([self.number(name)]))[0]
+
+    def pvalue(self, name: str = "pvalue_adj") -> str:
+        """A p-value, as ".034" or "< .001"."""
+        return _frame.pvalues(np.array([self.number(name)]))[0]
+
+    def p_is(self, name: str = "pvalue_adj") -> str:
+        """The same after a p."""
+        text = self.pvalue(name)
+        return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+    @property
+    def icc(self) -> str:
+        """The intracluster correlation with its limits."""
+        if not self.known("icc"):
+            return UNKNOWN
+        point, low, high = (ratio(self.number(name)).replace("-", "\N{MINUS SIGN}") for name in ICC)
+        return f"{point} [{low}, {high}]" if self.known("icc_low") else point
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on a claim, with the p-value of the claim."""
+        verdict = self.text("verdict")
+        return f"{verdict}, {self.p_is('pvalue_verdict')}" if verdict else UNKNOWN
+
+    @property
+    def apart(self) -> str:
+        """How many items only the first of two systems passed, and only the second."""
+        return f"{self.count('only_a')}, {self.count('only_b')}"
 
 
 def rows(frame: pd.DataFrame, keys: list[Hashable], *, apart: bool = False) -> list[Row]:
     """The rows of scores; ``apart`` adds what tells rows of one key apart, such as the method."""
     labels = called(frame if apart else frame[keys], keys)
-    return [Row(label=label, values=frame.iloc[i].drop(keys)) for i, label in enumerate(labels)]
+    return [Row(label=label, cells=frame.iloc[i].drop(keys)) for i, label in enumerate(labels)]
 
 
 def score_rows(content: Content) -> list[Row]:
     """The rows of a report's scores; where items have several samples, with the number of items."""
-    sampled = content.speech.each == "sample"
-    return rows(
-        content.rates.assign(**{N_ITEMS: content.n_items}) if sampled else content.rates, content.keys
-    )
-
-
-def rests(content: Content, row: Row) -> str:
-    """What the score of a row rests on."""
-    n_items = row.number(N_ITEMS) if row.known(N_ITEMS) else None
-    return content.speech.based_on(
-        row.number("n"), row.number("n_clusters"), row.text("cluster"), n_items=n_items
-    )
-
-
-def icc(row: Row) -> str:
-    """The intracluster correlation with its limits."""
-    if not row.known("icc"):
-        return "not known"
-    limits = (
-        f" [{number(row.number('icc_low'))}, {number(row.number('icc_high'))}]"
-        if row.known("icc_low")
-        else ""
-    )
-    return f"{number(row.number('icc'))}{limits}"
-
-
-def verdict(row: Row) -> str:
-    """The verdict on a claim, with the p-value of the claim."""
-    return (
-        f"{row.text('verdict')}, {p_is(row.number('pvalue_verdict'))}" if row.text("verdict") else "not known"
-    )
+    frame = content.rates
+    if content.speech.each == "sample":
+        frame = frame.assign(**{N_ITEMS: content.n_items})
+    return rows(frame, content.keys)
 
 
 def pair_rows(comparison: pd.DataFrame, *, apart: bool = False) -> list[Row]:
@@ -269,14 +274,13 @@ def pair_rows(comparison: pd.DataFrame, *, apart: bool = False) -> list[Row]:
     factor = str(first).removesuffix("_a")  # a system that is a number is called after it
     a, b = (called(comparison[[side]].rename(columns={side: factor}), [factor]) for side in (first, second))
     groups = called(comparison[by], by) if by else [""] * len(comparison)
-    labels = [
-        f"{group} \N{MIDDLE DOT} {left}{MINUS}{right}" if group else f"{left}{MINUS}{right}"
-        for group, left, right in zip(groups, a, b, strict=True)
-    ]
+    labels = [f"{left}{MINUS}{right}" for left, right in zip(a, b, strict=True)]
+    if by:
+        labels = [f"{of} \N{MIDDLE DOT} {label}" for of, label in zip(groups, labels, strict=True)]
     if apart:
         labels = called(comparison.assign(**{_PAIR: labels}), [_PAIR])
     return [
-        Row(label=label, sides=(a[i], b[i]), of=groups[i], values=comparison.iloc[i].drop(keys))
+        Row(label=label, sides=(a[i], b[i]), of=groups[i], cells=comparison.iloc[i].drop(keys))
         for i, label in enumerate(labels)
     ]
 
@@ -292,30 +296,9 @@ def visible(text: str) -> str:
     return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def count(value: float) -> str:
-    """A whole number with separators."""
-    return _frame.counts(np.array([value], dtype=np.float64))[0]
-
-
-def pvalue(value: float) -> str:
-    """A p-value, as ".034" or "< .001"."""
-    return _frame.pvalues(np.array([value], dtype=np.float64))[0]
-
-
-def p_is(value: float) -> str:
-    """The same after a p."""
-    text = pvalue(value)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
-
-
 def ratio(value: float) -> str:
     """How many times as much."""
-    return f"{value:.2f}" if math.isfinite(value) else "not known"
-
-
-def number(value: float) -> str:
-    """A number that is no score, such as an intracluster correlation."""
-    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}") if math.isfinite(value) else "not known"
+    return f"{value:.2f}" if math.isfinite(value) else UNKNOWN
 
 
 def check_nouns(nouns: Any) -> tuple[str, str] | None:
@@ -338,8 +321,8 @@ def gaps(not_covered: Mapping[str, str] | None) -> tuple[Gap, ...]:
     if not isinstance(given, Mapping):
         raise MethodError(
             "not_covered= must be a dict from an error to what is known about it; got "
-            f"{type(given).__name__}. The errors that "
-            f"every report names are {', '.join(map(repr, KNOWN))}; others may be added."
+            f"{type(given).__name__}. The errors that every report names are "
+            f"{', '.join(map(repr, KNOWN))}; others may be added."
         )
     for name, answer in given.items():
         if not (isinstance(name, str) and name.strip()) or not isinstance(answer, str):
@@ -351,12 +334,12 @@ def gaps(not_covered: Mapping[str, str] | None) -> tuple[Gap, ...]:
         if name not in KNOWN and close:
             raise MethodError(
                 f"not_covered= has {name!r}, which would stand beside {close[0]!r} as another error. Did you "
-                f"mean {close[0]!r}? An "
-                "error of your own needs a name that is less like it."
+                f"mean {close[0]!r}? An error of your own needs a name that is less like it."
             )
-    answers = {name: answer.strip() or None for name, answer in given.items()}
-    own = [Gap(name=name, why="", answer=answers[name]) for name in answers if name not in KNOWN]
-    return (*(Gap(name=name, why=why, answer=answers.get(name)) for name, why in KNOWN.items()), *own)
+    every = KNOWN | dict.fromkeys([name for name in given if name not in KNOWN], "")
+    return tuple(
+        Gap(name=name, why=why, answer=given.get(name, "").strip() or None) for name, why in every.items()
+    )
 
 
 def sentence(content: Content) -> str:
@@ -364,7 +347,7 @@ def sentence(content: Content) -> str:
     said = _scores(content, score_rows(content))
     if content.comparison is not None:
         said += _differences(content, pair_rows(content.comparison))
-        said += [text for text in (unlike(content), verdict_level(content), correction(content)) if text]
+        said += remarks(content, content.comparison)
     methods = _frame.few([one.name for one in content.methods if one.role in (SCORES, DIFFERENCES)])
     said.append(f"Method {methods}, evalci-accessor {content.versions['evalci-accessor']}.")
     clusters = content.speech.clusters(str(content.rates["cluster"].iloc[0]))
@@ -373,80 +356,87 @@ def sentence(content: Content) -> str:
     return " ".join(said)
 
 
+def level(content: Content) -> str:
+    """The confidence level before a word."""
+    return _frame.level(str(content.settings["confidence_level"]))
+
+
 def _scores(content: Content, found: list[Row]) -> list[str]:
     """Scores that rest on as many items and clusters share a sentence."""
-    speech, said = content.speech, []
-    level = _frame.level(str(content.settings["confidence_level"]))
-
-    weighed = weighing(content)
-    for on, group in groupby(
-        [row for row in found if row.known("estimate")], lambda row: rests(content, row)
-    ):
+    speech, said, weighed = content.speech, [], weighing(content)
+    known = [row for row in found if row.known("estimate")]
+    for on, group in groupby(known, speech.based_on):
         parts: list[str] = []
         for row in group:
-            first = "" if parts else f"{level}interval "
+            first = "" if parts else f"{level(content)}interval "
             name = f"{row.label} " if content.keys else ""
             verb = "" if parts else "scored " if content.keys else "the score is "
-            limits = _to(content, row.number("ci_low"), row.number("ci_high"))
-            parts.append(f"{name}{verb}{speech.value(row.number('estimate'))} ({first}{limits})")
-        said.append(f"On {on}{f' ({weighed})' if weighed else ''}, {_listing(parts)}.")
+            score = speech.value(row.number("estimate"))
+            parts.append(f"{name}{verb}{score} ({first}{' to '.join(speech.ends(row))})")
+        said.append(f"On {on}{f' ({weighed})' if weighed else ''}, {listed(parts)}.")
     unknown = [row.label for row in found if not row.known("estimate")]
     if unknown:
-        said.append(f"No score is known of {_listing(unknown)}.")
+        said.append(f"No score is known of {listed(unknown)}.")
     return said
 
 
 def _differences(content: Content, found: list[Row]) -> list[str]:
     """Differences within one group that rest on as many items and clusters share a sentence."""
     speech, said = content.speech, []
-
-    def where(row: Row) -> tuple[str, str]:
-        return row.of, speech.paired_on(row.number("n_pairs"), row.number("n_clusters"), row.text("cluster"))
-
-    for (of, on), group in groupby([row for row in found if row.known("difference")], where):
-        pairs = "; ".join(_difference(content, row) for row in group)
+    known = [row for row in found if row.known("difference")]
+    for (of, on), group in groupby(known, lambda row: (row.of, speech.based_on(row, "n_pairs"))):
+        pairs = "; ".join(_difference(speech, row) for row in group)
         said.append(f"{f'{of}: ' if of else ''}Paired on {on}, {pairs}.")
     unknown = [row.label for row in found if not row.known("difference")]
     if unknown:
-        said.append(f"No difference is known of {_listing(unknown)}.")
+        said.append(f"No difference is known of {listed(unknown)}.")
     return said
 
 
-def _difference(content: Content, row: Row) -> str:
+def _difference(speech: Speech, row: Row) -> str:
     """One pair with its interval, its counts and its p-value or verdict."""
-    speech, (first, second) = content.speech, row.sides
-    point, unit = row.number("difference"), " points" if content.speech.percent else ""
-    size = _frame.number(abs(point), percent=speech.percent)
-    versus = (
-        "scored the same as" if point == 0 else f"scored {size}{unit} {'above' if point > 0 else 'below'}"
-    )
-    limits = _to(content, row.number("ci_low"), row.number("ci_high"), signed=True)
+    (first, second), point = row.sides, row.number("difference")
+    versus = "scored the same as"
+    if point:
+        versus = f"scored {speech.points(abs(point))} {'above' if point > 0 else 'below'}"
+    limits = " to ".join(speech.ends(row, signed=True))
     inside = [f"{_frame.level(row.text('confidence_level'))}interval of the difference {limits}"]
     if row.known("only_a"):
-        counts = ((first, "only_a"), (second, "only_b"))
-        inside += [f"only {side} passed {count(row.number(name))}" for side, name in counts]
-    if "verdict" in row.names:
-        margin = _frame.number(row.number("margin"), percent=speech.percent)
-        inside.append(f"{row.text('claim')} at a margin of {margin}{unit}: {verdict(row)}")
-    elif "pvalue_adj" in row.names:
-        inside.append(p_is(row.number("pvalue_adj")))
+        inside += [
+            f"only {first} passed {row.count('only_a')}",
+            f"only {second} passed {row.count('only_b')}",
+        ]
+    if "verdict" in row.cells:
+        margin = speech.points(row.number("margin"))
+        inside.append(f"{row.text('claim')} at a margin of {margin}: {row.verdict}")
+    elif "pvalue_adj" in row.cells:
+        inside.append(row.p_is())
     return f"{first} {versus} {second} ({', '.join(inside)})"
 
 
 def weighing(content: Content) -> str:
     """How scores count, where they do not count alike."""
     weights, alike = content.settings["weights"], content.settings["items_count_alike"]
+    how = f"weighted by {weights}" if weights else ""
     if alike:
-        how = f"weighted by {weights}" if weights else "counted alike"
-        return f"{content.speech.items} {how}, however many samples each has"
-    return f"weighted by {weights}" if weights else ""
+        return f"{content.speech.items} {how or 'counted alike'}, however many samples each has"
+    return how
 
 
-def unlike(content: Content) -> str:
+def remarks(content: Content, comparison: pd.DataFrame, *, together: bool = False) -> list[str]:
+    """What is to be known of the differences; ``together``: limits for all pairs stand beside."""
+    said = [
+        _unlike(content, comparison),
+        _verdict_level(content, comparison),
+        _correction(comparison, together),
+    ]
+    return [text for text in said if text]
+
+
+def _unlike(content: Content, comparison: pd.DataFrame) -> str:
     """That differences are of other items than the scores, where they are."""
-    assert content.comparison is not None
     alone = content.rates["estimate"].to_numpy(dtype=np.float64)
-    paired = content.comparison[["estimate_a", "estimate_b"]].to_numpy(dtype=np.float64)
+    paired = comparison[["estimate_a", "estimate_b"]].to_numpy(dtype=np.float64)
     paired = paired[~np.isnan(paired)]
     if np.isclose(paired[:, None], alone, rtol=1e-9, atol=1e-12).any(axis=1).all():
         return ""
@@ -454,38 +444,33 @@ def unlike(content: Content) -> str:
     return f"Differences are of the {items} that both systems have, and so need not be those of the scores."
 
 
-def verdict_level(content: Content) -> str:
+def _verdict_level(content: Content, comparison: pd.DataFrame) -> str:
     """At what level verdicts are given, since the interval has another; nothing where there are none."""
-    assert content.comparison is not None
-    if "verdict" not in content.comparison:
+    if "verdict" not in comparison:
         return ""
     alpha = 1 - float(content.settings["confidence_level"])
-    level, half = (_frame.level(str(x)).strip() for x in (alpha, alpha / 2))
-    claim, margin = content.comparison[["claim", "margin"]].iloc[0]
+    whole, half = (_frame.level(str(x)).strip() for x in (alpha, alpha / 2))
+    claim, margin = comparison[["claim", "margin"]].iloc[0]
     if claim == "superiority" and margin == 0:
-        return f"Superiority at a margin of 0 is tested at {level} for either direction, as by the interval."
-    tests = (
-        f"two one-sided tests at {level}, of whose p the larger is shown"
-        if claim == "equivalence"
-        else f"a one-sided test at {level}, whose p is shown"
-    )
+        return f"Superiority at a margin of 0 is tested at {whole} for either direction, as by the interval."
+    tests = f"a one-sided test at {whole}, whose p is shown"
+    if claim == "equivalence":
+        tests = f"two one-sided tests at {whole}, of whose p the larger is shown"
     return (
         f"{str(claim).capitalize()} is judged by {tests}; the interval leaves out {half} on each side, so it "
-        "may reach past the "
-        "margin where the claim is affirmed."
+        "may reach past the margin where the claim is affirmed."
     )
 
 
-def correction(content: Content, *, together: bool = False) -> str:
-    """What several comparisons were corrected for; ``together``: limits for all pairs stand beside."""
-    assert content.comparison is not None
-    n_pairs = len(content.comparison)
+def _correction(comparison: pd.DataFrame, together: bool) -> str:
+    """What several comparisons were corrected for."""
+    n_pairs = len(comparison)
     if n_pairs == 1:
         return ""
-    if "verdict" in content.comparison:
+    if "verdict" in comparison:
         each = f"Each of the {n_pairs} verdicts is of its own pair alone"
         return f"{each}; there is no correction for their number."
-    how = str(content.comparison["correction"].iloc[0])
+    how = str(comparison["correction"].iloc[0])
     if how == "none" and together:
         only = "only the intervals for all pairs together are corrected for their number"
         return f"Of the {n_pairs} comparisons {only}."
@@ -497,17 +482,5 @@ def correction(content: Content, *, together: bool = False) -> str:
         return f"{corrected}; each interval is of its own pair alone."
     return (
         f"{corrected}, and so, in another way, are the intervals for all pairs together: one may find a "
-        "difference that the other "
-        "does not. The interval beside the difference is of its own pair alone."
+        "difference that the other does not. The interval beside the difference is of its own pair alone."
     )
-
-
-def _to(content: Content, low: float, high: float, *, signed: bool = False) -> str:
-    first, second = (
-        _frame.number(value, percent=content.speech.percent, signed=signed) for value in (low, high)
-    )
-    return f"{first} to {second}"
-
-
-def _listing(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

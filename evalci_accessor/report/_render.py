@@ -186,9 +186,7 @@ def _figure(content: Content, figure: Figure) -> str:
             "<p>There is no picture here, since Matplotlib is not installed. Install it with: "
             "pip install &#x27;evalci-accessor[report]&#x27;</p>"
         )
-    rows = len(
-        content.rates if figure.picture == "forest" or content.comparison is None else content.comparison
-    )
+    rows = len(_drawn(content, figure.picture))
     if rows > MOST:
         return f"<p>There is no picture here: it would have {rows} rows, and can have {MOST}.</p>"
     return (
@@ -218,12 +216,7 @@ def _marked(block: Block) -> str:
         case Para():
             return f"{'> ' if block.quoted else ''}{_escape_marks(block.text)}"
         case Table():
-            rule = ["---"] * len(block.head)
-            lines = [
-                [*map(_escape_marks, block.head)],
-                rule,
-                *([*map(_escape_marks, row)] for row in block.cells),
-            ]
+            lines = [block.head, ["---"] * len(block.head), *block.cells]
             return "\n".join([f"*{_escape_marks(block.caption)}*", "", *map(_marked_row, lines)])
         case Entries():
             return "\n".join(
@@ -239,7 +232,7 @@ def _marked(block: Block) -> str:
 
 
 def _marked_row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(map(_escape_marks, cells))} |"
 
 
 MOST = 100  # rows that a picture can have
@@ -268,25 +261,23 @@ def svg(content: Content, picture: Picture) -> str:
         mpl.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "evalci"})
         # A box stands for what the font lacks; the table has the name.
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
-        n_rows = len(
-            content.rates if picture == "forest" or content.comparison is None else content.comparison
-        )
-        figure = Figure(figsize=(_WIDTH, 0.34 * n_rows + 0.75), layout="constrained")
+        frame = _drawn(content, picture)
+        figure = Figure(figsize=(_WIDTH, 0.34 * len(frame) + 0.75), layout="constrained")
+        ax, percent = figure.subplots(), content.speech.percent
         look: dict[str, Any] = {
             "label": _LABEL,
             "sort_by": None,
             "notes": False,
-            "percent": content.speech.percent,
+            "percent": percent,
+            "ax": ax,
         }
-        ax = figure.subplots()
-        if picture == "forest" or content.comparison is None:
-            names = [_short(row.label, _LETTERS) for row in rows(content.rates, content.keys)]
-            forest(_named(content.rates, names), naive=content.naive, ax=ax, **look)
+        if frame is content.rates:
+            names = [_short(row.label, _LETTERS) for row in rows(frame, content.keys)]
+            forest(frame.assign(**{_LABEL: names}), naive=content.naive, **look)
         else:
-            found = pair_rows(content.comparison)
-            names = [_pair(row) for row in found]
-            differences(_named(content.comparison, names), ax=ax, **look)
-            if content.speech.percent:
+            names = [_pair(row) for row in pair_rows(frame)]
+            differences(frame.assign(**{_LABEL: names}), **look)
+            if percent:
                 ax.set_xlabel("difference, points")  # shorter than the picture's own, for narrow ones
         legend = ax.get_legend()
         if legend is not None:
@@ -296,8 +287,9 @@ def svg(content: Content, picture: Picture) -> str:
     return _inline(out.getvalue())
 
 
-def _named(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    return frame.assign(**{_LABEL: names})
+def _drawn(content: Content, picture: Picture) -> pd.DataFrame:
+    """The result that a picture shows."""
+    return content.rates if picture == "forest" or content.comparison is None else content.comparison
 
 
 def _pair(row: Row) -> str:

@@ -138,17 +138,16 @@ def _records(
     frame: pd.DataFrame, keys: list[Hashable], naive: pd.DataFrame | None = None
 ) -> list[dict[str, Any]]:
     """A dict a row: the keys, the result's own columns, and those of the naive answer."""
-    named = [{str(key): _key(frame[key].iloc[i]) for key in keys} for i in range(len(frame))]
-    rows = [{"keys": key} | values for key, values in zip(named, _values(frame, keys), strict=True)]
-    if naive is not None:
-        rows = [row | {"naive": beside} for row, beside in zip(rows, _values(naive, keys), strict=True)]
+    rows = []
+    for i in range(len(frame)):
+        row = {"keys": {str(key): _key(frame[key].iloc[i]) for key in keys}} | _values(frame, keys, i)
+        rows.append(row if naive is None else row | {"naive": _values(naive, keys, i)})
     return rows
 
 
-def _values(frame: pd.DataFrame, keys: list[Hashable]) -> list[dict[str, Any]]:
-    """The result's own columns, a dict a row."""
-    own = [name for name in frame.columns if name not in keys]
-    return [{str(name): safe(frame[name].iloc[i]) for name in own} for i in range(len(frame))]
+def _values(frame: pd.DataFrame, keys: list[Hashable], row: int) -> dict[str, Any]:
+    """The result's own columns."""
+    return {str(name): safe(frame[name].iloc[row]) for name in frame.columns if name not in keys}
 
 
 def safe(value: Any) -> Any:

@@ -11,28 +11,13 @@ import pandas as pd
 from evalci_accessor.exceptions import MissingExtraError
 from evalci_accessor.plot import _frame
 from evalci_accessor.plot._frame import DIFFERENCE, RATE, Result, Wanted, in_unit, tidy
-from evalci_accessor.report._content import (
-    Row,
-    Speech,
-    check_nouns,
-    count,
-    icc,
-    pair_rows,
-    pvalue,
-    ratio,
-    rows,
-    verdict,
-)
+from evalci_accessor.report._content import ICC, UNKNOWN, Row, Speech, check_nouns, pair_rows, ratio, rows
 
 _LATEX = str.maketrans(
     {mark: f"\\{mark}" for mark in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}"}
-    | {
-        ">": r"\textgreater{}",
-        "\N{MINUS SIGN}": "$-$",
-        "\N{INFINITY}": r"$\infty$",
-        "\N{MIDDLE DOT}": r"$\cdot$",
-    }
+    | {">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{INFINITY}": r"$\infty$"}
+    | {"\N{MIDDLE DOT}": r"$\cdot$"}
 )
 
 if TYPE_CHECKING:
@@ -40,7 +25,7 @@ if TYPE_CHECKING:
 
 _SOURCE = "cluster_ci, proportion_ci, pass_at_k, compare, diff_ci, mcnemar or design_effect"
 _WANTED = Wanted("report.table", _SOURCE, RATE)
-_TEST, _ICC = ("difference", "pvalue"), ("icc", "icc_low", "icc_high", "design_effect")
+_TEST, _ICC = ("difference", "pvalue"), (*ICC, "design_effect")
 
 
 def table(
@@ -105,13 +90,12 @@ def table(
     paired = needed[0] == DIFFERENCE[0]
     frame, keys = tidy(result, _WANTED._replace(needed=needed))
     written = [name for name in needed if name != "pvalue"]
-    numbers = [frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in written]
-    rates = in_unit(*numbers, low=-1.0 if paired else 0.0) if percent is None else percent
+    values = [frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in written]
+    rates = in_unit(*values, low=-1.0 if paired else 0.0) if percent is None else percent
     speech = Speech(percent=rates, nouns=names, each="item")
     if paired:
-        found = pair_rows(
-            frame[[*keys, *(name for name in frame if name not in (*keys, "pair"))]], apart=True
-        )
+        own = [name for name in frame if name not in (*keys, "pair")]
+        found = pair_rows(frame[[*keys, *own]], apart=True)
     else:
         found = rows(frame, [key for key in keys if key != "cluster"], apart=True)
     cells = {RATE: _rate, DIFFERENCE: _pair, _TEST: _test, _ICC: _clustering}[needed]
@@ -120,24 +104,19 @@ def table(
     if len(levels) == 1:  # one level for all is said above the numbers
         texts = texts.drop(columns="confidence_level", errors="ignore")
         if needed != _TEST:
-            texts = texts.rename(
-                columns={texts.columns[0]: f"{texts.columns[0]} [{_frame.level(levels.pop())}interval]"}
-            )
+            first = texts.columns[0]
+            texts = texts.rename(columns={first: f"{first} [{_frame.level(levels.pop())}interval]"})
     texts.index = pd.Index([row.label for row in found])
     styler: Styler = _words_of(texts, caption).format(escape="html")
     styler = styler.format_index(escape="html").format_index(escape="html", axis="columns")
-    left: list[tuple[str, str | float]] = [
-        ("text-align", "left"),
-        ("font-variant-numeric", "tabular-nums"),
-        ("vertical-align", "top"),
-    ]
-    styler = styler.set_table_styles(
+    left: list[tuple[str, str | float]] = [("text-align", "left")]
+    cell = [*left, ("font-variant-numeric", "tabular-nums"), ("vertical-align", "top")]
+    return styler.set_table_styles(
         [
-            {"selector": "th, td", "props": left},
-            {"selector": "caption", "props": [*left[:1], ("color", "inherit")]},
+            {"selector": "th, td", "props": cell},
+            {"selector": "caption", "props": [*left, ("color", "inherit")]},
         ]
     )
-    return styler
 
 
 def _needed(held: set[Hashable]) -> tuple[str, ...]:
@@ -155,11 +134,8 @@ def _words_of(texts: pd.DataFrame, caption: str | None) -> Styler:
 
     class Words(Styler):
         def to_latex(self, *args: Any, **kwargs: Any) -> Any:
-            plain = (
-                texts.map(_latex)
-                .set_axis([*map(_latex, texts.index)])
-                .set_axis([*map(_latex, texts.columns)], axis=1)
-            )
+            plain = texts.map(_latex).set_axis([*map(_latex, texts.index)])
+            plain = plain.set_axis([*map(_latex, texts.columns)], axis=1)
             kwargs = ({} if caption is None else {"caption": _latex(caption)}) | kwargs
             return plain.style.to_latex(*args, **kwargs)
 
@@ -174,66 +150,51 @@ def _latex(text: str) -> str:
 
 
 def _rate(row: Row, speech: Speech) -> dict[str, str]:
-    cells = {"estimate": speech.score(row.number("estimate"), row.number("ci_low"), row.number("ci_high"))}
-    return cells | _rests(row, speech) | _ran(row)
+    return {"estimate": speech.score(row)} | _rests(row, speech) | _ran(row)
 
 
 def _pair(row: Row, speech: Speech) -> dict[str, str]:
-    cells = {
-        "difference": speech.difference(row.number("difference"), row.number("ci_low"), row.number("ci_high"))
-    }
-    cells |= _counts(row)
-    if "simultaneous_low" in row.names:
-        low, high = (row.number(f"simultaneous_{end}") for end in ("low", "high"))
-        cells["all pairs together"] = speech.limits(low, high, signed=True)
-    if "verdict" in row.names:
-        cells["verdict"] = verdict(row)
-    elif "pvalue_adj" in row.names:
-        cells["p, adjusted"] = pvalue(row.number("pvalue_adj"))
+    cells = {"difference": speech.difference(row)} | _counts(row)
+    if "simultaneous_low" in row.cells:
+        cells["all pairs together"] = speech.limits(row, "simultaneous", signed=True)
+    if "verdict" in row.cells:
+        cells["verdict"] = row.verdict
+    elif "pvalue_adj" in row.cells:
+        cells["p, adjusted"] = row.pvalue()
     return cells | _rests(row, speech) | _ran(row)
 
 
 def _test(row: Row, speech: Speech) -> dict[str, str]:
-    unit = " points" if speech.percent else ""
-    point = row.number("difference")
-    size = (
-        f"{_frame.number(point, percent=speech.percent, signed=True)}{unit}"
-        if row.known("difference")
-        else "not known"
-    )
-    cells = {"difference": size} | _counts(row) | {"p": pvalue(row.number("pvalue"))}
+    size = speech.points(row.number("difference"), signed=True) if row.known("difference") else UNKNOWN
+    cells = {"difference": size} | _counts(row) | {"p": row.pvalue("pvalue")}
     return cells | _rests(row, speech) | _ran(row)
 
 
 def _clustering(row: Row, speech: Speech) -> dict[str, str]:
-    effective = row.number("n_eff")
-    as_many = f"{effective:,.1f} independent {speech.items}" if effective == effective else "not known"
-    cells = {"ICC": icc(row), "design effect": ratio(row.number("design_effect")), "as many as": as_many}
-    return (
-        cells
-        | _rests(row, speech)
-        | {name: row.text(name) for name in ("confidence_level",) if name in row.names}
-    )
+    as_many = f"{row.number('n_eff'):,.1f} independent {speech.items}" if row.known("n_eff") else UNKNOWN
+    cells = {"ICC": row.icc, "design effect": ratio(row.number("design_effect")), "as many as": as_many}
+    return cells | _rests(row, speech) | _held(row, "confidence_level")
 
 
 def _counts(row: Row) -> dict[str, str]:
     """On how many items the two differ, if the result tells."""
-    if not row.known("only_a"):
-        return {}
-    return {"only first, only second": f"{count(row.number('only_a'))}, {count(row.number('only_b'))}"}
+    return {"only first, only second": row.apart} if row.known("only_a") else {}
 
 
 def _rests(row: Row, speech: Speech) -> dict[str, str]:
     """What a number rests on, as far as the result tells."""
-    counted = next((name for name in ("n", "n_items", "n_pairs") if name in row.names), None)
+    counted = next((name for name in ("n", "n_items", "n_pairs") if name in row.cells), None)
     if counted is None:
         return {}
-    if "cluster" not in row.names:
-        return {"rests on": f"{count(row.number(counted))} {speech.items}"}
-    n, clusters = row.number(counted), row.number("n_clusters")
-    return {"rests on": speech.based_on(n, clusters, row.text("cluster"))}
+    if "cluster" not in row.cells:
+        return {"rests on": f"{row.count(counted)} {speech.items}"}
+    return {"rests on": speech.based_on(row, counted)}
 
 
 def _ran(row: Row) -> dict[str, str]:
     """The method and the level, if the result has them."""
-    return {name: row.text(name) for name in ("method", "confidence_level") if name in row.names}
+    return _held(row, "method", "confidence_level")
+
+
+def _held(row: Row, *names: str) -> dict[str, str]:
+    return {name: row.text(name) for name in names if name in row.cells}
