@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def report(reader: Reader[Any], roles: opt.Roles, options: opt.ReportOptions, wording: opt.Wording) -> Report:
     """All results in one place, as the accessor's method of that name."""
-    from evalci_accessor.report._collect import Findings, Parts, Sampled, build, check
+    from evalci_accessor.report._report import Findings, Parts, Sampled, build, check
 
     check(roles.cluster, options, wording)
     _check(reader, roles, options)

@@ -21,8 +21,8 @@ from conftest import requires
 from evalci_accessor import datasets, options, report
 from evalci_accessor import exceptions as ex
 from evalci_accessor.report import _render
-from evalci_accessor.report._collect import Findings
 from evalci_accessor.report._content import KNOWN
+from evalci_accessor.report._report import Findings
 from evalci_accessor.stats import methods
 
 from .pages import Page
