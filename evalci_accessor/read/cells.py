@@ -86,10 +86,6 @@ class Cells(Scores):
         """Sizes of some dims."""
         return {dim: self.score.sizes[dim] for dim in dims}
 
-    def where(self, i: int) -> str:
-        """Words for a cell."""
-        return describe(self.score, self.sizes((*self.kept, *self.reduced)), i)
-
     def clustering(self, cluster: Named) -> Clustering:
         """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""
         array = cluster.array

@@ -82,11 +82,11 @@ def find(data: Cube, spec: Any, role: str) -> Named:
     )
 
 
-def clusterings_of(data: Cube, cluster: Any, score: Any) -> list[Named]:
+def clusterings_of(data: Cube, roles: Roles) -> list[Named]:
     """The clustering, or the crossed ones, of which none is the score."""
     return find_clusterings(
-        several(cluster),
-        None if isinstance(data, xr.DataArray) else score,
+        several(roles.cluster),
+        None if isinstance(data, xr.DataArray) else roles.score,
         lambda spec: find(data, spec, "cluster"),
         "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item').",
     )
@@ -124,8 +124,7 @@ def staying(data: Cube, array: xr.DataArray, by: Any) -> list[Hashable]:
                 f"by={named.name!r} must be a dim of the scores, which stays, or a coordinate along one; it lies along "
                 f"{quoted(named.dims) or 'none'}, and the scores have {quoted(array.dims)}."
             )
-        labels = named.array.to_series() if named.array.ndim else None
-        if labels is not None and not labels.is_unique:
+        if not named.array.to_series().is_unique:
             raise ex.DimensionError(
                 f"by={named.name!r} gives one name to several labels along {named.dims[0]!r}, so it is no dim of the "
                 f"answer. Group first, as with .groupby({named.name!r}), or go through .to_dataframe()."
@@ -244,7 +243,7 @@ def _named(data: Cube, roles: Roles) -> Parts:
         score=score,
         factor=factor[0] if factor else None,
         item=item,
-        clusters=[] if roles.cluster is None else clusterings_of(data, roles.cluster, roles.score),
+        clusters=[] if roles.cluster is None else clusterings_of(data, roles),
         samples=samples,
         weights=weights[0] if weights else None,
     )

@@ -87,9 +87,13 @@ class Samples:
             variances = np.where(counts > 1, squares / (counts - 1), np.nan)
         return cls(counts, variances, binary)
 
+    def each(self, change: Callable[[np.ndarray], Any]) -> Samples:
+        """The same with both arrays changed alike."""
+        return Samples(change(self.counts), change(self.variances), self.binary)
+
     def take(self, items: Any) -> Samples:
         """Those of some items."""
-        return Samples(self.counts[items], self.variances[items], self.binary)
+        return self.each(lambda values: values[items])
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
