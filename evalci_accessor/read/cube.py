@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from evalci_accessor.read.names import choose_systems, refuse_missing_factor
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples, item_weights
 from evalci_accessor.read.scores import checked_weights, refuse_weightless
 from evalci_accessor.read.tidy import FrameWriter
-from evalci_accessor.read.unnamed import ids_only, ids_or_settings, usable
+from evalci_accessor.read.unnamed import Coder, ids_only, ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
 
 
@@ -324,8 +324,7 @@ class Block:
 
     def _of_items(self, one: Clustering) -> Clustering:
         """Cluster of each item in each group, shape (H, I)."""
-        n_groups, _, n_items = self.shape
-        spread = one.coded.codes
+        (n_groups, _, n_items), spread = self.shape, one.coded.codes
         if len(spread) > 1:
             return one.recoded(spread.reshape(*self.shape, -1)[:, 0, :, 0])
         own = spread.reshape(n_items, -1)[:, 0] if n_items else spread.reshape(0)
@@ -400,10 +399,7 @@ def _item_codes(parts: Parts, sizes: dict[Hashable, int], *, lookalikes: bool = 
 
 
 def _others(
-    coords: dict[Hashable, Any],
-    sizes: dict[Hashable, int],
-    coded_as: Callable[[Any, str], Codes | None],
-    at: IntArray,
+    coords: dict[Hashable, Any], sizes: dict[Hashable, int], coded_as: Coder, at: IntArray
 ) -> Iterable[tuple[str, Codes]]:
     """Coordinates along some dims, as far as they are ids or settings; ``at`` is the place of each score along these."""
     for name, coord in coords.items():

@@ -84,12 +84,9 @@ def find(data: Cube, spec: Any, role: str) -> Named:
 
 def clusterings_of(data: Cube, roles: Roles) -> list[Named]:
     """The clustering, or the crossed ones, of which none is the score."""
-    return find_clusterings(
-        several(roles.cluster),
-        None if isinstance(data, xr.DataArray) else roles.score,
-        lambda spec: find(data, spec, "cluster"),
-        "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item').",
-    )
+    score = None if isinstance(data, xr.DataArray) else roles.score
+    way = "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item')."
+    return find_clusterings(several(roles.cluster), score, lambda spec: find(data, spec, "cluster"), way)
 
 
 def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:
@@ -294,9 +291,8 @@ def item_parts(data: Cube, roles: Roles) -> Parts:
                 )
     sampled, along = dims_of(named.samples), dims_of(named.item)
     clustered = dims_of(named.clusters) & set(array.dims)
-    given = None
-    if roles.dim is not None or roles.by is not None:
-        given = set(reduced_dims(data, array, roles, None))
+    free = roles.dim is None and roles.by is None
+    given = None if free else set(reduced_dims(data, array, roles, None))
     if not along:
         pool = set(array.dims) if given is None else given
         along = (clustered & pool) - sampled or pool - sampled

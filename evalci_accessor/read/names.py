@@ -118,8 +118,8 @@ def choose_systems(coded: Codes, factor: str, roles: Roles) -> Systems:
         part = np.isin(codes, taking)
         codes, at = np.searchsorted(taking, codes[part]), whole[part]
     pairs, codes = places.reshape(pairs.shape).astype(np.int64), codes.astype(np.int64, copy=False)
-    every = len(at) == len(coded.codes)
-    return Systems([labels[k] for k in taking], pairs, codes, None if every else at, first)
+    some = at if len(at) < len(coded.codes) else None
+    return Systems([labels[k] for k in taking], pairs, codes, some, first)
 
 
 def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any) -> IntArray:

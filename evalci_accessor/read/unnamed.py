@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from evalci_accessor.read.rows import Names, Rows
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
+Coder: TypeAlias = Callable[[Any, str], Codes | None]  # codes of values by name, if they may be ids
 _MOST = 0.9  # share of the items that a column must divide, or divide evenly
 _CHANCE = 1e-3  # probability with which a column that was not planned would be as even over the items
 _FEW = 5  # items below which each must be divided into equal parts
