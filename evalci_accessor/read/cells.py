@@ -27,11 +27,9 @@ _BLOCK = 2**20  # cells added up at a time
 def describe(score: xr.DataArray, sizes: Mapping[Hashable, int], position: int) -> str:
     """Labels of a flat position along some dims."""
     index = np.unravel_index(position, tuple(sizes.values())) if sizes else ()
-    parts = []
-    for dim, i in zip(sizes, index, strict=True):
-        value = score.indexes[dim][int(i)] if dim in score.indexes else int(i)
-        parts.append(f"{dim}={plain(value)!r}")
-    return ", ".join(parts)
+    places = {dim: int(i) for dim, i in zip(sizes, index, strict=True)}
+    labels = {dim: score.indexes[dim][i] if dim in score.indexes else i for dim, i in places.items()}
+    return ", ".join(f"{dim}={plain(label)!r}" for dim, label in labels.items())
 
 
 def spread_over(array: xr.DataArray, sizes: dict[Hashable, int], name: str, role: str) -> np.ndarray:
@@ -85,10 +83,6 @@ class Cells(Scores):
     def sizes(self, dims: Iterable[Hashable]) -> dict[Hashable, int]:
         """Sizes of some dims."""
         return {dim: self.score.sizes[dim] for dim in dims}
-
-    def where(self, i: int) -> str:
-        """Words for a cell."""
-        return describe(self.score, self.sizes((*self.kept, *self.reduced)), i)
 
     def clustering(self, cluster: Named) -> Clustering:
         """Codes of the cells as (1, N), or (H, N) where the clusters differ between the kept dims."""

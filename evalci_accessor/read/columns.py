@@ -41,10 +41,9 @@ def columns_of(data: Frame) -> pd.Index:
     if isinstance(data, pd.Series):
         return pd.Index([])
     if isinstance(data.columns, pd.MultiIndex):
-        shown = examples(map(repr, data.columns))
         raise ex.AmbiguousNameError(
-            f"The frame has columns in {data.columns.nlevels} levels ({shown}), of which a name cannot pick one. Flatten them "
-            "first: df.columns = ['_'.join(map(str, c)) for c in df.columns]."
+            f"The frame has columns in {data.columns.nlevels} levels ({examples(map(repr, data.columns))}), of which a name "
+            "cannot pick one. Flatten them first: df.columns = ['_'.join(map(str, c)) for c in df.columns]."
         )
     return data.columns
 

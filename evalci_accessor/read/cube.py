@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from evalci_accessor.read.names import choose_systems, refuse_missing_factor
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples, item_weights
 from evalci_accessor.read.scores import checked_weights, refuse_weightless
 from evalci_accessor.read.tidy import FrameWriter
-from evalci_accessor.read.unnamed import ids_only, ids_or_settings, usable
+from evalci_accessor.read.unnamed import Coder, ids_only, ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
 
 
@@ -141,10 +141,7 @@ class CubeReader(Reader[Any]):
 
     def _scores(self, roles: Roles) -> Cells:
         """The cells of scores that stand for themselves; a clustering only says which dims are reduced."""
-        return self._cells(roles, [] if roles.cluster is None else self._clusters(roles))
-
-    def _clusters(self, roles: Roles) -> list[Named]:
-        return dims.clusterings_of(self.data, roles.cluster, roles.score)
+        return self._cells(roles, [] if roles.cluster is None else dims.clusterings_of(self.data, roles))
 
     def _cells(self, roles: Roles, clusters: list[Named]) -> Cells:
         """The cells, with the dims of the clusters before the other dims that are reduced."""
@@ -156,7 +153,7 @@ class CubeReader(Reader[Any]):
         return read_cells(score, reduced, self._weights(roles), roles.nan_policy)
 
     def _clustered(self, roles: Roles) -> tuple[Cells, list[Clustering]]:
-        clusters = self._clusters(roles)
+        clusters = dims.clusterings_of(self.data, roles)
         cells = self._cells(roles, clusters)
         return cells, [cells.clustering(one) for one in clusters]
 
@@ -206,7 +203,7 @@ class CubeReader(Reader[Any]):
             clusterings=[one.recoded(np.broadcast_to(one.coded.codes, shape).ravel()) for one in clusterings],
             samples=None if numbers is None else numbers.recoded(np.tile(numbers.codes, n_groups)),
             weights=None if parts.weights is None else weights_over(parts.weights, sizes),
-            where=cells.where,
+            where=lambda i: describe(cells.score, sizes, i),
             others=lambda: _others(free, inner, ids_or_settings, np.tile(np.arange(n_cells), n_groups)),
         )
         names = self._names(parts, n_groups, ids, cells.group_label)
@@ -261,11 +258,11 @@ class CubeReader(Reader[Any]):
         cells = read_cells(Named(array, parts.score.name), reduced, weights, roles.nan_policy)
         pairing = Pairing(systems.labels, systems.pairs, names, roles.unmatched, averages, samples)
         shape = (names.n_groups, len(systems.codes), len(items.codes))
-        block = _block(cells, parts, weights, shape, samples)
+        block = Block(cells, parts, weights, shape)
         if (items.codes >= 0).all() and pd.Index(items.codes).is_unique:
-            matched = assemble(_dense(block, items.codes), pairing)
+            matched = assemble(block.grid(items.codes, samples=samples), pairing)
         else:
-            rows = _rows(parts, cells, block, systems.codes, items)
+            rows = block.rows(systems.codes, items, samples=samples)
             matched = dataclasses.replace(match(rows, pairing, roles.nan_policy), repeats=block.repeats)
         sides = np.asarray(parts.factor.array.variable.data)[systems.first]
         return Read(found=matched, write=self._write(parts.array, parts.kept, sides, name))
@@ -301,50 +298,93 @@ def _refuse_shared_labels(name: str, dim: Hashable, codes: IntArray, labels: lis
         )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Block:
-    """Means of the cells over their repeats."""
+    """Means of the cells over their repeats, by group, label along the factor's dim, and item: (H, L, I)."""
 
-    means: FloatArray  # (H, L, I): nan where there is no score; L are the labels along the factor's dim
-    missing: IntArray | None  # (H, L, I): scores that were missing and left out
-    counts: IntArray | None  # (H, L, I): cells that each mean is over; None where it is the same everywhere
-    repeats: int  # most cells that a mean is over
-    sentinel: tuple[float, int] | None
-    samples: Samples | None  # what the means are over, flat; only if asked for
-    clusterings: list[Clustering]  # the cluster of each item in each group, shape (H, I)
-    weights: FloatArray | None  # (H, I)
+    def __init__(
+        self, cells: Cells, parts: Parts, weights: Named | None, shape: tuple[int, int, int]
+    ) -> None:
+        self.cells, self.parts, self.shape = cells, parts, shape
+        repeats = math.prod(cells.score.sizes[d] for d in parts.repeats)
+        values, self.keep = cells.values.reshape(*shape, repeats), cells.keep
+        self.counts: Any = repeats  # cells that each mean is over: not those that are missing or of weight 0
+        if self.keep is not None:
+            self.keep = self.keep.reshape(values.shape)
+            values, self.counts = np.where(self.keep, values, 0.0), self.keep.sum(axis=-1)
+        self.values = values
+        self.means = (
+            values[..., 0].astype(np.float64) if repeats == 1 else values.sum(axis=-1, dtype=np.float64)
+        )
+        if repeats != 1 or self.keep is not None:
+            with np.errstate(invalid="ignore"):
+                self.means = np.where(self.counts > 0, self.means, np.nan) / self.counts
+        self.repeats = int(np.max(self.counts, initial=1))
+        self.clusterings = [self._of_items(cells.clustering(one)) for one in parts.clusters]
+        self.weights = None if weights is None else weights.array.data.reshape(shape[0], shape[2])
 
+    def _of_items(self, one: Clustering) -> Clustering:
+        """Cluster of each item in each group, shape (H, I)."""
+        (n_groups, _, n_items), spread = self.shape, one.coded.codes
+        if len(spread) > 1:
+            return one.recoded(spread.reshape(*self.shape, -1)[:, 0, :, 0])
+        own = spread.reshape(n_items, -1)[:, 0] if n_items else spread.reshape(0)
+        return one.recoded(np.broadcast_to(own, (n_groups, n_items)))
 
-def _block(cells: Cells, parts: Parts, weights: Named | None, shape: tuple[int, ...], samples: bool) -> Block:
-    repeats = math.prod(cells.score.sizes[d] for d in parts.repeats)
-    values = cells.values.reshape(*shape, repeats)
-    missing = None if cells.missing is None else cells.missing.reshape(values.shape).sum(axis=-1)
-    counts: Any = repeats
-    if cells.keep is not None:  # not those of weight 0 either
-        keep = cells.keep.reshape(values.shape)
-        values, counts = np.where(keep, values, 0.0), keep.sum(axis=-1)
-    sums = values[..., 0].astype(np.float64) if repeats == 1 else values.sum(axis=-1, dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        means = sums if repeats == 1 and cells.keep is None else np.where(counts > 0, sums, np.nan) / counts
-    return Block(
-        means=means,
-        missing=missing,
-        counts=None if cells.keep is None else counts,
-        repeats=int(np.max(counts, initial=1)),
-        sentinel=cells.sentinel,
-        samples=_samples(cells, values, means, counts) if samples else None,
-        clusterings=[_item_clusters(cells.clustering(one), shape) for one in parts.clusters],
-        weights=None if weights is None else weights.array.data.reshape(shape[0], shape[2]),
-    )
+    def _samples(self) -> Samples:
+        """How the cells behind each mean vary."""
+        off = self.values - self.means[..., None]
+        if self.keep is not None:
+            off = np.where(self.keep, off, 0.0)
+        inside = np.broadcast_to(np.asarray(self.counts, dtype=np.int64), self.shape)
+        return Samples.of(inside, (off**2).sum(axis=-1), binary=self.cells.binary)
 
+    def grid(self, items: IntArray, *, samples: bool) -> Grid:
+        """Tables straight from the cells: labels and items occur once."""
+        n_groups, n_labels, n_items = self.shape
+        held: Any = np.ones((n_groups, n_items), dtype=np.bool_)
+        if self.keep is not None:
+            held = (~np.isnan(self.means)).any(axis=1)  # items that nobody has are no items
+        groups, at = np.nonzero(held)
 
-def _samples(cells: Cells, values: np.ndarray, means: FloatArray, counts: Any) -> Samples:
-    """How the cells behind each mean vary, flat in the order of the means."""
-    off = values - means[..., None]
-    if cells.keep is not None:
-        off = np.where(cells.keep.reshape(values.shape), off, 0.0)
-    inside = np.broadcast_to(np.asarray(counts, dtype=np.int64), means.shape)
-    return Samples.of(inside.ravel(), (off**2).sum(axis=-1).ravel(), binary=cells.binary)
+        def turned(values: np.ndarray) -> Any:
+            return values.transpose(0, 2, 1)[held]
+
+        lost, n_missing = None, np.zeros((n_groups, n_labels), dtype=np.int64)
+        if self.cells.missing is not None:
+            missing = self.cells.missing.reshape(self.values.shape).sum(axis=-1)
+            lost, n_missing = turned(missing) > 0, missing.sum(axis=2)
+        return Grid(
+            means=turned(self.means),
+            lost=lost,
+            items=items[at],
+            groups=groups,
+            clusterings=[one.take(held) for one in self.clusterings],
+            weights=None if self.weights is None else checked_weights(self.weights, "weights", str)[held],
+            counts=None if self.keep is None else turned(self.counts),
+            repeats=self.repeats,
+            n_missing=n_missing,
+            sentinel=self.cells.sentinel,
+            samples=self._samples().each(turned) if samples else None,
+        )
+
+    def rows(self, systems: IntArray, items: Codes, *, samples: bool) -> Rows:
+        """One row a mean: for items that occur twice, which are then refused unless only one of the two has a score."""
+        group, label, item = (axis.ravel() for axis in np.indices(self.shape))
+        parts, cells = self.parts, self.cells
+        sizes = cells.sizes((*parts.kept, parts.systems, *parts.items))
+        return Rows(
+            scores=self.means.ravel(),
+            groups=group,
+            systems=systems[label],
+            items=items.codes[item],
+            n_items=items.size,
+            clusterings=[one.take((group, item)) for one in self.clusterings],
+            samples=None,
+            weights=None if self.weights is None else self.weights[group, item],
+            where=lambda i: describe(cells.score, sizes, i),
+            others=lambda: _others(dict(parts.array.coords), cells.sizes(parts.items), ids_only, item),
+            held=self._samples().each(np.ravel) if samples else None,
+        )
 
 
 def _coded(arrays: list[Named], sizes: dict[Hashable, int], *, lookalikes: bool = False) -> list[Codes]:
@@ -358,70 +398,8 @@ def _item_codes(parts: Parts, sizes: dict[Hashable, int], *, lookalikes: bool = 
     return item_key(coded, [one.name for one in parts.item], warns=not parts.clusters)
 
 
-def _item_clusters(one: Clustering, shape: tuple[int, ...]) -> Clustering:
-    """Cluster of each item in each group, shape (H, I)."""
-    n_groups, n_labels, n_items = shape
-    spread = one.coded.codes
-    if len(spread) > 1:
-        return one.recoded(spread.reshape(n_groups, n_labels, n_items, -1)[:, 0, :, 0])
-    own = spread.reshape(n_items, -1)[:, 0] if n_items else spread.reshape(0)
-    return one.recoded(np.broadcast_to(own, (n_groups, n_items)))
-
-
-def _dense(block: Block, items: IntArray) -> Grid:
-    """Tables straight from the cells: labels and items occur once."""
-    shape = block.means.shape
-    held: Any = np.ones((shape[0], shape[2]), dtype=np.bool_)
-    if block.counts is not None:
-        held = (~np.isnan(block.means)).any(axis=1)  # items that nobody has are no items
-    groups, at = np.nonzero(held)
-
-    def turned(values: np.ndarray) -> Any:
-        return values.reshape(shape).transpose(0, 2, 1)[held]
-
-    samples, missing = block.samples, block.missing
-    if samples is not None:
-        samples = Samples(turned(samples.counts), turned(samples.variances), samples.binary)
-    return Grid(
-        means=turned(block.means),
-        lost=None if missing is None else turned(missing) > 0,
-        items=items[at],
-        groups=groups,
-        clusterings=[one.take(held) for one in block.clusterings],
-        weights=None if block.weights is None else checked_weights(block.weights, "weights", str)[held],
-        counts=None if block.counts is None else turned(block.counts),
-        repeats=block.repeats,
-        n_missing=np.zeros(shape[:2], dtype=np.int64) if missing is None else missing.sum(axis=2),
-        sentinel=block.sentinel,
-        samples=samples,
-    )
-
-
-def _rows(parts: Parts, cells: Cells, block: Block, systems: IntArray, items: Codes) -> Rows:
-    """One row a cell: for items that occur twice, which are then refused unless only one of the two has a score."""
-    shape = block.means.shape
-    group, label, item = (axis.ravel() for axis in np.indices(shape))
-    sizes = cells.sizes((*parts.kept, parts.systems, *parts.items))
-    return Rows(
-        scores=block.means.ravel(),
-        groups=group,
-        systems=systems[label],
-        items=items.codes[item],
-        n_items=items.size,
-        clusterings=[one.take((group, item)) for one in block.clusterings],
-        samples=None,
-        weights=None if block.weights is None else block.weights[group, item],
-        where=lambda i: describe(cells.score, sizes, i),
-        others=lambda: _others(dict(parts.array.coords), cells.sizes(parts.items), ids_only, item),
-        held=block.samples,
-    )
-
-
 def _others(
-    coords: dict[Hashable, Any],
-    sizes: dict[Hashable, int],
-    coded_as: Callable[[Any, str], Codes | None],
-    at: IntArray,
+    coords: dict[Hashable, Any], sizes: dict[Hashable, int], coded_as: Coder, at: IntArray
 ) -> Iterable[tuple[str, Codes]]:
     """Coordinates along some dims, as far as they are ids or settings; ``at`` is the place of each score along these."""
     for name, coord in coords.items():

@@ -82,14 +82,11 @@ def find(data: Cube, spec: Any, role: str) -> Named:
     )
 
 
-def clusterings_of(data: Cube, cluster: Any, score: Any) -> list[Named]:
+def clusterings_of(data: Cube, roles: Roles) -> list[Named]:
     """The clustering, or the crossed ones, of which none is the score."""
-    return find_clusterings(
-        several(cluster),
-        None if isinstance(data, xr.DataArray) else score,
-        lambda spec: find(data, spec, "cluster"),
-        "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item').",
-    )
+    score = None if isinstance(data, xr.DataArray) else roles.score
+    way = "Give ids their dims first, as a DataArray with dims: xarray.DataArray(values, dims='item')."
+    return find_clusterings(several(roles.cluster), score, lambda spec: find(data, spec, "cluster"), way)
 
 
 def _check_alignment(data: Cube, array: xr.DataArray, role: str) -> None:
@@ -124,8 +121,7 @@ def staying(data: Cube, array: xr.DataArray, by: Any) -> list[Hashable]:
                 f"by={named.name!r} must be a dim of the scores, which stays, or a coordinate along one; it lies along "
                 f"{quoted(named.dims) or 'none'}, and the scores have {quoted(array.dims)}."
             )
-        labels = named.array.to_series() if named.array.ndim else None
-        if labels is not None and not labels.is_unique:
+        if not named.array.to_series().is_unique:
             raise ex.DimensionError(
                 f"by={named.name!r} gives one name to several labels along {named.dims[0]!r}, so it is no dim of the "
                 f"answer. Group first, as with .groupby({named.name!r}), or go through .to_dataframe()."
@@ -244,7 +240,7 @@ def _named(data: Cube, roles: Roles) -> Parts:
         score=score,
         factor=factor[0] if factor else None,
         item=item,
-        clusters=[] if roles.cluster is None else clusterings_of(data, roles.cluster, roles.score),
+        clusters=[] if roles.cluster is None else clusterings_of(data, roles),
         samples=samples,
         weights=weights[0] if weights else None,
     )
@@ -295,9 +291,8 @@ def item_parts(data: Cube, roles: Roles) -> Parts:
                 )
     sampled, along = dims_of(named.samples), dims_of(named.item)
     clustered = dims_of(named.clusters) & set(array.dims)
-    given = None
-    if roles.dim is not None or roles.by is not None:
-        given = set(reduced_dims(data, array, roles, None))
+    free = roles.dim is None and roles.by is None
+    given = None if free else set(reduced_dims(data, array, roles, None))
     if not along:
         pool = set(array.dims) if given is None else given
         along = (clustered & pool) - sampled or pool - sampled

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, ClassVar
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,8 +22,10 @@ from evalci_accessor.read.rows import Names, Pairing, Rows
 from evalci_accessor.read.samples import Scores, told_of
 from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
 from evalci_accessor.read.tidy import FrameWriter, as_series
-from evalci_accessor.read.unnamed import ids_only, ids_or_settings, usable
+from evalci_accessor.read.unnamed import Coder, ids_only, ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray
+
+Columns: TypeAlias = dict[str, list[Column]]  # those of each part in a call
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -126,12 +128,9 @@ class FrameReader(Reader[pd.DataFrame]):
 
     def _clusterings(self, roles: Roles) -> list[Column]:
         """The columns of the clusterings."""
-        return find_clusterings(
-            listed(self.data, roles.cluster),
-            roles.score,
-            lambda spec: find(self.data, spec, "cluster"),
-            "For ids by position pass an array, as numpy.asarray(ids).",
-        )
+        way = "For ids by position pass an array, as numpy.asarray(ids)."
+        specs = listed(self.data, roles.cluster)
+        return find_clusterings(specs, roles.score, lambda spec: find(self.data, spec, "cluster"), way)
 
     def _scores(self, roles: Roles) -> FrameScores:
         """Find and check scores, groups and weights."""
@@ -141,8 +140,7 @@ class FrameReader(Reader[pd.DataFrame]):
         weight: FloatArray | None = None
         if roles.weights is not None:
             found = find(self.data, roles.weights, "weights")
-            weight = to_float(found.values, found.name, "weights")
-            weight = checked_weights(weight, found.name, self._where)
+            weight = checked_weights(to_float(found.values, found.name, "weights"), found.name, self._where)
         keep, missing = screen(scores, weight, column.name, roles.nan_policy, self._where)
         keys = self._keys(roles)
         if weight is not None and keys.columns:
@@ -165,8 +163,7 @@ class FrameReader(Reader[pd.DataFrame]):
         return scores.keys.writer()
 
     def _clustered(self, roles: Roles) -> tuple[FrameScores, list[Clustering]]:
-        scores = self._scores(roles)
-        columns = self._clusterings(self._own(roles))
+        scores, columns = self._scores(roles), self._clusterings(self._own(roles))
         _refuse_keys(columns, scores.keys)
         return scores, [scores.clustering(column) for column in columns]
 
@@ -180,7 +177,7 @@ class FrameReader(Reader[pd.DataFrame]):
         kept = usable({one.name: one.values[keep] for one in named}, scores.values[keep])
         return scores, [scores.clustering(one) for one in named if one.name in kept]
 
-    def _parts(self, roles: Roles, apart: str) -> dict[str, list[Column]]:
+    def _parts(self, roles: Roles, apart: str) -> Columns:
         """The columns of each role; none plays two parts, and that of the item is needed, which tells ``apart``."""
         data = self.data
         if not listed(data, roles.item):
@@ -192,17 +189,10 @@ class FrameReader(Reader[pd.DataFrame]):
         return found | {"cluster": clusterings}
 
     def _rows(
-        self,
-        parts: dict[str, list[Column]],
-        at: IntArray | None,
-        keys: Keys,
-        items: Codes,
-        systems: IntArray,
-        others: Callable[[Any, str], Codes | None],
+        self, parts: Columns, at: IntArray | None, keys: Keys, items: Codes, systems: IntArray, others: Coder
     ) -> Rows:
         """The rows ``at`` some places; ``others`` gives codes of columns without a part in the call."""
-        score = parts["score"][0]
-        columns = parts["cluster"]
+        score, columns = parts["score"][0], parts["cluster"]
         samples = [encode_ids(_take(one.values, at), one.name) for one in parts["sample"]]
         weights = [to_float(one.values, one.name, "weights") for one in parts["weights"]]
         return Rows(
@@ -218,7 +208,7 @@ class FrameReader(Reader[pd.DataFrame]):
             others=lambda: self._others(parts, at, others),
         )
 
-    def _names(self, parts: dict[str, list[Column]], keys: Keys, items: Codes) -> Names:
+    def _names(self, parts: Columns, keys: Keys, items: Codes) -> Names:
         called = {role: [one.name for one in named] for role, named in parts.items()}
         return Names(
             score=called["score"][0],
@@ -258,7 +248,7 @@ class FrameReader(Reader[pd.DataFrame]):
         matched = dataclasses.replace(matched, orders=lambda systems: self._orders(parts, matched, systems))
         return Read(found=matched, write=keys.writer(_rows_of(factor, systems.first), factor.name))
 
-    def _item_key(self, parts: dict[str, list[Column]], at: IntArray | None, *, lookalikes: bool) -> Codes:
+    def _item_key(self, parts: Columns, at: IntArray | None, *, lookalikes: bool) -> Codes:
         """Codes of the items; what by= names is the same within a row of the answer, so no items share it there."""
         keys = [key.label for key in parts["by"]]
         within = [one for one in parts["item"] if one.label not in keys]
@@ -266,12 +256,7 @@ class FrameReader(Reader[pd.DataFrame]):
         warns = not parts["cluster"] and len(within) > 1
         return ids.item_key(coded, [one.name for one in parts["item"]], warns=warns)
 
-    def _others(
-        self,
-        parts: dict[str, list[Column]],
-        at: IntArray | None,
-        coded_as: Callable[[Any, str], Codes | None],
-    ) -> Iterable[tuple[str, Codes]]:
+    def _others(self, parts: Columns, at: IntArray | None, coded_as: Coder) -> Iterable[tuple[str, Codes]]:
         """Columns and index levels without a part in the call, as far as they are ids or settings."""
         for one in free_columns(self.data, {one.label for named in parts.values() for one in named}):
             coded = coded_as(_take(one.values, at), one.name)
@@ -279,7 +264,7 @@ class FrameReader(Reader[pd.DataFrame]):
                 yield one.name, coded
 
     def _orders(
-        self, parts: dict[str, list[Column]], matched: Matched, systems: list[Any]
+        self, parts: Columns, matched: Matched, systems: list[Any]
     ) -> list[tuple[FloatArray, list[IntArray]]]:
         """Scores and clusters in the order of the frame: of two systems, and of all."""
         names = {one.name for one in matched.clusterings}

@@ -95,7 +95,7 @@ def named_parts(roles: Roles, listed: Callable[[Any], list[Any]]) -> dict[str, l
     return parts
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Systems:
     """The systems that some pair names, in order of first appearance, and what is theirs."""
 
@@ -117,13 +117,9 @@ def choose_systems(coded: Codes, factor: str, roles: Roles) -> Systems:
     if len(taking) < len(labels):
         part = np.isin(codes, taking)
         codes, at = np.searchsorted(taking, codes[part]), whole[part]
-    return Systems(
-        labels=[labels[k] for k in taking],
-        pairs=places.reshape(pairs.shape).astype(np.int64),
-        codes=codes.astype(np.int64, copy=False),
-        at=None if len(at) == len(coded.codes) else at,
-        first=first,
-    )
+    pairs, codes = places.reshape(pairs.shape).astype(np.int64), codes.astype(np.int64, copy=False)
+    some = at if len(at) < len(coded.codes) else None
+    return Systems([labels[k] for k in taking], pairs, codes, some, first)
 
 
 def choose_pairs(systems: list[Any], factor: str, baseline: Any, pairs: Any) -> IntArray:

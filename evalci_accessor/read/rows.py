@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from evalci_accessor.read.ids import Clustering, Codes, ranked, refuse_missing_c
 from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray, scaled
 
+Error: TypeAlias = type[EvalCIError]
 # Ratio above which weights differ by rounding only, as after a division by sums in another order.
 _EQUAL = 1 - 1e-9
 
@@ -87,9 +88,13 @@ class Samples:
             variances = np.where(counts > 1, squares / (counts - 1), np.nan)
         return cls(counts, variances, binary)
 
+    def each(self, change: Callable[[np.ndarray], Any]) -> Samples:
+        """The same with both arrays changed alike."""
+        return Samples(change(self.counts), change(self.variances), self.binary)
+
     def take(self, items: Any) -> Samples:
         """Those of some items."""
-        return Samples(self.counts[items], self.variances[items], self.binary)
+        return self.each(lambda values: values[items])
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,7 +133,7 @@ class Rows:
             held=None if self.held is None else self.held.take(at),
         )
 
-    def refuse_missing_ids(self, names: Names, error: type[EvalCIError], why: dict[str, str]) -> None:
+    def refuse_missing_ids(self, names: Names, error: Error, why: dict[str, str]) -> None:
         """Refuse rows without the id of an item, a sample or a cluster; ``why`` an item and a sample need one."""
         numbers = None if self.samples is None else self.samples.codes
         for codes, name, what in ((self.items, names.key, "item"), (numbers, names.sample, "sample")):
@@ -215,12 +220,7 @@ class Kept:
         raise torn(self, one, other[np.sort(first)], both)
 
     def refuse_copies(
-        self,
-        key: IntArray,
-        of: str,
-        words: Callable[[int], str],
-        way: Callable[[], str],
-        error: type[EvalCIError],
+        self, key: IntArray, of: str, words: Callable[[int], str], way: Callable[[], str], error: Error
     ) -> None:
         """Refuse two rows of one key, which is made ``of`` some names; ``words`` are those for a row."""
         if pd.Index(key).is_unique:
@@ -239,13 +239,7 @@ class Kept:
 
 
 def keep_rows(
-    rows: Rows,
-    names: Names,
-    nan_policy: NanPolicy,
-    error: type[EvalCIError],
-    why: dict[str, str],
-    *,
-    outer: Codes | None = None,
+    rows: Rows, names: Names, policy: NanPolicy, error: Error, why: dict[str, str], outer: Codes | None = None
 ) -> Kept:
     """Check the scores, weights and ids of rows, and leave out what does not count.
 
@@ -255,7 +249,7 @@ def keep_rows(
     key, n_keys = keys.of(rows), names.n_groups * keys.size
     if rows.weights is not None:
         rows = dataclasses.replace(rows, weights=_weights(rows, keys, key, n_keys))
-    keep, missing = screen(rows.scores, rows.weights, names.score, nan_policy, rows.where)
+    keep, missing = screen(rows.scores, rows.weights, names.score, policy, rows.where)
     kept = rows.take(keep)
     kept.refuse_missing_ids(names, error, why)
     slot, present = ranked(key if keep is None else key[keep], n_keys)

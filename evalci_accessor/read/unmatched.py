@@ -49,10 +49,13 @@ def settle(presence: Presence) -> None:
         return
     concerned, names = np.flatnonzero(alone), presence.pairing.names
     if presence.pairing.unmatched == "raise":
-        others = ""
+        text = _refusal(_Sides(presence, one_way[np.argmax(alone)]), common)
         if len(concerned) > 1:
-            others = f"{len(concerned)} of {len(one_way)} pairs of {names.factor!r} have items without a partner. The worst: "
-        raise PairingError(others + _refusal(_Sides(presence, one_way[np.argmax(alone)]), common))
+            many = (
+                f"{len(concerned)} of {len(one_way)} pairs of {names.factor!r} have items without a partner."
+            )
+            text = f"{many} The worst: {text}"
+        raise PairingError(text)
     shown = [_Sides(presence, one_way[k]) for k in concerned[:5]]
     more = f" and {len(concerned) - 5} more pairs" if len(concerned) > 5 else ""
     hint = next((hint for sides in shown if (hint := sides.hint())), "")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from evalci_accessor.read.rows import Names, Rows
 from evalci_accessor.stats import special
 from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 
+Coder: TypeAlias = Callable[[Any, str], Codes | None]  # codes of values by name, if they may be ids
 _MOST = 0.9  # share of the items that a column must divide, or divide evenly
 _CHANCE = 1e-3  # probability with which a column that was not planned would be as even over the items
 _FEW = 5  # items below which each must be divided into equal parts
@@ -65,7 +67,10 @@ def pooled_words(kept: Rows, slot: IntArray, names: Names) -> str:
     if not found:
         return ""
     if not systems:
-        if _repeats_number(kept, slot):
+        # All that count repeats may do so together, as an epoch and a sample within it.
+        if _numbers(
+            slot, [ids.codes for name, ids in kept.others() if is_repeat(name) and ids.codes.min() >= 0]
+        ):
             return ""
         return (
             f"{found[0].name!r} is not named in the call, and each of its {found[0].size} values has several samples of "
@@ -97,8 +102,9 @@ def _as_samples(systems: list[Divided], found: list[Divided], slot: IntArray, na
     columns = [one.name for one in systems]
     if names.samples:
         columns += names.samples
-    elif not _numbers(slot, systems):
-        number = next((one for one in found if one not in systems and _numbers(slot, [*systems, one])), None)
+    elif not _numbers(slot, ids := [one.ids for one in systems]):
+        others = [one for one in found if one not in systems]
+        number = next((one for one in others if _numbers(slot, [*ids, one.ids])), None)
         if number is None:
             shown = " and ".join(map(repr, columns))
             return f"If they are samples of one system all the same, leave {shown} out of the data."
@@ -106,15 +112,9 @@ def _as_samples(systems: list[Divided], found: list[Divided], slot: IntArray, na
     return f"If they number samples of one system all the same: sample={_listed(columns)}."
 
 
-def _numbers(slot: IntArray, columns: list[Divided]) -> bool:
+def _numbers(slot: IntArray, columns: list[IntArray]) -> bool:
     """Whether columns together tell the samples of each item apart."""
-    return _joint([slot, *(one.ids for one in columns)])[1] == len(slot)
-
-
-def _repeats_number(kept: Rows, slot: IntArray) -> bool:
-    """Whether all columns that count repeats do so together, as an epoch and a sample within it."""
-    repeats = [ids.codes for name, ids in kept.others() if is_repeat(name) and not (ids.codes < 0).any()]
-    return _joint([slot, *repeats])[1] == len(slot)
+    return _joint([slot, *columns])[1] == len(slot)
 
 
 def _joint(columns: list[IntArray]) -> tuple[IntArray, int]:
