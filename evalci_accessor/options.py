@@ -65,7 +65,7 @@ class Record:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Roles(Record):
     """What the caller named: the part that each column, level, coordinate, dim or array plays."""
 
@@ -84,7 +84,7 @@ class Roles(Record):
     unmatched: Unmatched = "raise"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RateOptions(Record):
     """The options of an interval of a rate or mean."""
 
@@ -96,7 +96,7 @@ class RateOptions(Record):
     rng: object = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class IccOptions(Record):
     """The options of `design_effect`."""
 
@@ -104,7 +104,7 @@ class IccOptions(Record):
     confidence_level: float = 0.95
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RepeatedOptions(Record):
     """The options of `pass_at_k` and its kin."""
 
@@ -113,7 +113,7 @@ class RepeatedOptions(Record):
     rate: RateOptions
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SplitOptions(Record):
     """The options of `variance_components`."""
 
@@ -121,7 +121,7 @@ class SplitOptions(Record):
     confidence_level: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TestOptions(Record):
     """The options of `mcnemar`."""
 
@@ -131,7 +131,7 @@ class TestOptions(Record):
     rng: object
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DiffOptions(Record):
     """The options of `diff_ci`."""
 
@@ -144,7 +144,7 @@ class DiffOptions(Record):
     rng: object = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CompareOptions(Record):
     """The options of `compare`."""
 
@@ -157,7 +157,7 @@ class CompareOptions(Record):
     test: CompareTest = "auto"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PlanGrid(Record):
     """What is planned: goals and designs, each a number, or a list of numbers for a grid."""
 
@@ -170,7 +170,7 @@ class PlanGrid(Record):
     n_samples: Any = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PlanOptions(Record):
     """The options of the planning methods."""
 
@@ -182,7 +182,7 @@ class PlanOptions(Record):
     rng: object = 0
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CrosscheckOptions(Record):
     """The options of `crosscheck`."""
 
@@ -192,7 +192,7 @@ class CrosscheckOptions(Record):
     tolerance: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportOptions(Record):
     """The options of `report`: those of the methods that it calls."""
 
@@ -206,7 +206,7 @@ class ReportOptions(Record):
     rng: object
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Wording(Record):
     """How a report speaks."""
 

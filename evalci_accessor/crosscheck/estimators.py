@@ -145,7 +145,7 @@ def not_nested(joint: dict[tuple[int, ...], IntArray]) -> list[int]:
     return counted({some: int(codes.max(initial=-1)) + 1 for some, codes in joint.items()})
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Fit:
     """A mean or difference as statsmodels has it, in the units of the scores; nan where it has none."""
 

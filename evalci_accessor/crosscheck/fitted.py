@@ -29,7 +29,7 @@ _MAX_COLUMNS = 300
 _LINK = "another estimand: on the scale of the model's link (such as a log odds ratio), and not a difference of means"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Influence:
     """An estimate, and by row how much it moves it (the squared sums by cluster add up to CR0), and its weight."""
 

@@ -29,7 +29,7 @@ _NO_SLOPE = (
 _LEAST_SQUARES = ("OLS", "WLS")
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 class Unit:
     """One mean, or one difference: ours, and the scores that statsmodels is given."""
 

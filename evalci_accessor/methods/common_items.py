@@ -17,7 +17,7 @@ _ENTRIES = 2**21  # pairs x clusters worked on at a time
 _CACHED = 2**18  # pairs x resamples, which are gone over several times
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Block:
     """Some pairs of a group, on the items that all their systems have."""
 

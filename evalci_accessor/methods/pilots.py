@@ -28,7 +28,7 @@ from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import IntArray, tail
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Pilots:
     """The pilots of the groups, shape (H,), or of the pairs (P, 2) in each, (H, P); and the words to speak of them.
 

@@ -45,7 +45,7 @@ Row: TypeAlias = dict[str, Any]
 Point: TypeAlias = dict[str, Any]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Plans:
     """Columns of shape (H, ...) or (H, P, ...), or single values; and what is planned for several numbers, by axis."""
 

@@ -46,7 +46,7 @@ _PAD = 0.04  # inches between a legend and the Axes
 _SMALLEST = 4.0  # points: the smallest letters to which crowded rows shrink
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Pen:
     """How the lines of one kind of interval look: they differ in more than their colour."""
 
@@ -61,7 +61,7 @@ class Pen:
     transform: Any = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Look:
     """What all pictures share: where they are drawn, how large, and under which title."""
 
@@ -131,7 +131,7 @@ class Look:
         return Canvas(ax=ax, sizable=self.figsize is None, title=self.title)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Canvas:
     """An Axes, whether its figure is ours to size, and the title that it gets at last."""
 

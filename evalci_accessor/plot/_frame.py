@@ -50,7 +50,7 @@ class Note(NamedTuple):
     texts: Sequence[str]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Part:
     """Rows of a result, in the order in which they are drawn."""
 
@@ -103,7 +103,7 @@ class Part:
         return f"{' or '.join(found)} " if 0 < len(found) < 4 and all(found) else ""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Rows(Part):
     """The rows of a picture, from the top.
 

@@ -28,7 +28,7 @@ _SAID = {"pass_at_k": "pass@k (any passes)", "pass_hat_k": "pass^k (all pass)", 
 BAND = 0.16  # opacity of one band
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Curve(Part):
     """The rows of one line in the order of x, its name, and how the line and its marks are drawn."""
 

@@ -142,7 +142,7 @@ def power(
     return canvas.write(handles, below=plans.axis_label, legend=plans.common() or None)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class _Plans(Part):
     """The rows of a result, which answer they hold, their keys, and what lies along the axis."""
 

@@ -40,63 +40,31 @@ KNOWN = {
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A warning of a method.
+    """A warning of a method."""
 
-    Parameters
-    ----------
-    kind : str
-        Name of its class in `evalci_accessor.exceptions`.
-    meaning : str
-        What the class stands for.
-    message : str
-        What was found.
-    about : str
-        The method that gave it.
-    """
-
-    kind: str
-    meaning: str
-    message: str
-    about: str
+    kind: str  # name of its class in `evalci_accessor.exceptions`
+    meaning: str  # what the class stands for
+    message: str  # what was found
+    about: str  # the method that gave it
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A method that ran.
+    """A method that ran."""
 
-    Parameters
-    ----------
-    role : str
-        What it was used for.
-    name : str
-        As the column of the result has it.
-    text : str
-        What it does.
-    sources : tuple of Source
-    """
-
-    role: str
-    name: str
-    text: str
+    role: str  # what it was used for
+    name: str  # as the column of the result has it
+    text: str  # what it does
     sources: tuple[Source, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """An error that the intervals do not cover.
-
-    Parameters
-    ----------
-    name : str
-    why : str
-        What it does to a score; empty for one that the user added.
-    answer : str or None
-        What the user says about it; None if nothing.
-    """
+    """An error that the intervals do not cover."""
 
     name: str
-    why: str
-    answer: str | None
+    why: str  # what it does to a score; empty for one that the user added
+    answer: str | None  # what the user says about it; None if nothing
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,25 +155,14 @@ class Content:
     speech: Speech
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Row:
-    """A row of a result.
+    """A row of a result."""
 
-    Parameters
-    ----------
-    label : str
-        What it is called.
-    sides : tuple of str
-        The two systems of a comparison, else empty.
-    of : str
-        The group of a comparison, else empty.
-    cells : Series
-    """
-
-    label: str
+    label: str  # what it is called
     cells: pd.Series
-    sides: tuple[str, str] = ("", "")
-    of: str = ""
+    sides: tuple[str, str] = ("", "")  # the two systems of a comparison, else empty
+    of: str = ""  # the group of a comparison, else empty
 
     def number(self, name: str) -> float:
         """A cell as a float, nan if it is none."""

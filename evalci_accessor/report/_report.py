@@ -242,20 +242,13 @@ class Findings:
         return tuple(self._found.values())
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Counted:
-    """How many items the scores of each row are of.
+    """How many items the scores of each row are of."""
 
-    Parameters
-    ----------
-    n_items : list of int
-        Of each row of the rates.
-    shares : ndarray of float, shape (entries,), or None
-        What makes items count alike: one by the samples that the item of a score has. None where all have as
-        many.
-    """
-
-    n_items: list[int]
+    n_items: list[int]  # of each row of the rates
+    # (entries,): what makes items count alike: one by the samples that the item of a score has. None where all have as
+    # many.
     shares: FloatArray | None
 
 
@@ -269,35 +262,21 @@ def _counted(sampled: Sampled) -> Counted:
     return Counted(n_items=n_items.tolist(), shares=None if even else 1.0 / np.maximum(sampled.per_entry, 1))
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Parts:
-    """The answers of the methods that a report puts together.
-
-    Parameters
-    ----------
-    score : str
-    keys : list
-        The columns that name the systems.
-    rates, naive, clustering : DataFrame
-    comparison, beside : DataFrame or None
-        Comparisons, and those of independent items.
-    findings : Findings
-    counted : Counted or None
-        The items, where each may have several samples.
-    weights : str or None
-        Their name.
-    """
+    """The answers of the methods that a report puts together."""
 
     score: str
-    keys: list[Hashable]
+    keys: list[Hashable]  # the columns that name the systems
     rates: pd.DataFrame
     naive: pd.DataFrame
     clustering: pd.DataFrame
+    # comparison, beside: comparisons, and those of independent items
     comparison: pd.DataFrame | None
     beside: pd.DataFrame | None
     findings: Findings
-    counted: Counted | None
-    weights: str | None
+    counted: Counted | None  # the items, where each may have several samples
+    weights: str | None  # their name
 
 
 def check(cluster: Any, options: ReportOptions, wording: Wording) -> None:

@@ -14,41 +14,22 @@ Need: TypeAlias = Literal[
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Source:
-    """A publication.
+    """A publication."""
 
-    Parameters
-    ----------
-    text : str
-        Author, year, title, journal, pages.
-    url : str
-        Its DOI or archive as a link; empty where there is none.
-    """
-
-    text: str
-    url: str = ""
+    text: str  # author, year, title, journal, pages
+    url: str = ""  # its DOI or archive as a link; empty where there is none
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Method:
-    """A method in words, with its sources and what it needs.
+    """A method in words, with its sources and what it needs."""
 
-    Parameters
-    ----------
-    name : str
-        As the option has it.
-    sentence : str
-        What it does.
-    sources : tuple of Source
-        Where it comes from.
-    needs : tuple of str
-        Of the scores: ``"bounded"`` (in [0, 1]), ``"binary"`` (0 or 1). Of the items: ``"clusters"``, ``"independent"`` (no
-        clusters), ``"counts"`` (whole numbers, so no weights). Of the clusterings: ``"crossed"`` (several), ``"single"`` (one).
-        ``"resamples"``: it draws.
-    """
-
-    name: str
-    sentence: str
-    sources: tuple[Source, ...] = ()
+    name: str  # as the option has it
+    sentence: str  # what it does
+    sources: tuple[Source, ...] = ()  # where it comes from
+    # Of the scores: `"bounded"` (in [0, 1]), `"binary"` (0 or 1). Of the items: `"clusters"`, `"independent"` (no
+    # clusters), `"counts"` (whole numbers, so no weights). Of the clusterings: `"crossed"` (several), `"single"` (one).
+    # `"resamples"`: it draws.
     needs: tuple[Need, ...] = ()
 
 

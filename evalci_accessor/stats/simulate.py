@@ -223,7 +223,7 @@ def coverage(
     return design.result(found, asked)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class _Design:
     sizes: IntArray
     icc: float

@@ -230,28 +230,17 @@ def resolve_claim(margin: float | None, claim: Claim | None, *, bounded: bool) -
     return float(margin), claim or "noninferiority"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Prepared:
-    """What a method needs of a lot of pairs, so that several lots can be concluded together.
+    """What a method needs of a lot of pairs, so that several lots can be concluded together."""
 
-    Parameters
-    ----------
-    totals : PairTotals
-        Without what lies by cluster.
-    basis : Law, Evidence or dict
-        The law of the method; of ``"icc_averaged"`` the evidence of the ICC, by each of crossed clusterings.
-    flat : ndarray of bool, shape (P,)
-        Where no difference varied.
-    n_differing : ndarray of float, shape (P,)
-        Clusters in which the systems' sums differ.
-    negative, short : ndarray of bool, shape (P,)
-        Where a variance under crossed clusterings is negative, or less than that of one of them, as `PairVariance` has it.
-    """
-
-    totals: PairTotals
+    totals: PairTotals  # without what lies by cluster
+    # The law of the method; of `"icc_averaged"` the evidence of the ICC, by each of crossed clusterings.
     basis: Law | Evidence | CrossedEvidence
-    flat: BoolArray
-    n_differing: FloatArray
+    flat: BoolArray  # (P,): where no difference varied
+    n_differing: FloatArray  # (P,): clusters in which the systems' sums differ
+    # negative, short (P,): where a variance under crossed clusterings is negative, or less than that of one of them, as
+    # `PairVariance` has it
     negative: BoolArray
     short: BoolArray
 

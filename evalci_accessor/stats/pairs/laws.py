@@ -22,7 +22,7 @@ _FEW_CLUSTERS = 6  # the least number that all side with one system by chance le
 _FAR = 38.0  # normal quantile beyond which a tail is 0 in float64
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Law(abc.ABC):
     """What a method says of the difference of each of P pairs."""
 
@@ -103,7 +103,7 @@ def averaged_critical(share: FloatArray, weight: FloatArray, df: FloatArray, out
     return np.asarray(found.x)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ScoreLaw(Law):
     """Tango's score statistic, averaged over the effective shares of the items; a single share of 1 is Tango's own.
 
@@ -170,7 +170,7 @@ class ScoreLaw(Law):
         return tango_limits(self.b, self.c, self.n, self.critical(outside))
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class PivotLaw(Law):
     """A centre, a standard error, and a t (or, with infinite df, normal) quantile."""
 
@@ -195,7 +195,7 @@ class PivotLaw(Law):
         return low, high
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class NewcombeLaw(Law):
     """Newcombe's square-and-add of two Wilson limits, with the correlation of the systems (his method 10)."""
 
@@ -263,7 +263,7 @@ def _order_statistics(rows: FloatArray, rank: int) -> tuple[FloatArray, FloatArr
     return low, high
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ReplicateLaw(Law):
     """Bootstrap replicates of the difference, shape (P, B)."""
 

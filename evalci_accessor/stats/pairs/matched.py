@@ -21,46 +21,31 @@ _COUNTABLE = 2.0**53  # whole numbers from here on have gaps
 _ITEMS = 2**13  # items packed into bits at a time, so that turning them over stays in cache
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class PairTotals:
-    """Totals of the differences of P pairs of systems on the same n items.
+    """Totals of the differences of P pairs of systems on the same n items."""
 
-    Parameters
-    ----------
-    n : int
-        Number of items.
-    size : ndarray of float, shape (G,), or None
-        Items in each cluster, or the sum of their weights; None where each item stands for itself.
-    d : ndarray of float, shape (P, G), or None
-        Sum of the differences in each cluster; None where each item stands for itself and only the totals are known.
-    total, square : ndarray of float, shape (P,)
-        Sum of the differences of the items, and of their squares; weighted, as all sums are, if there are weights.
-    spread : ndarray of float, shape (P,)
-        Sum of the squared deviations of the differences from their mean.
-    binary, bounded : bool
-        Whether all scores are 0 or 1, and whether all lie in [0, 1].
-    span, scale : ndarray of float, shape (P,)
-        Range of the scores of both systems, 1 where they are bounded, and the largest without its sign: rounding goes by it.
-    cells : ndarray of float, shape (4, P, G), or None
-        Items that both passed, only the first, only the second, neither, by cluster.
-    weights : PairWeights or None
-        What is known of the items' weights; None where all count the same.
-    crossed : dict or None
-        The same totals by each of several clusterings, of which these are the first, and by their intersections.
-    """
-
-    n: int
+    n: int  # number of items
+    # (G,): items in each cluster, or the sum of their weights; None where each item stands for itself
     size: FloatArray | None
+    # (P, G): sum of the differences in each cluster; None where each item stands for itself and only the totals are known
     d: FloatArray | None
+    # total, square (P,): sum of the differences of the items, and of their squares; weighted, as all sums are, if there
+    # are weights
     total: FloatArray
     square: FloatArray
-    spread: FloatArray
+    spread: FloatArray  # (P,): sum of the squared deviations of the differences from their mean
+    # binary, bounded: whether all scores are 0 or 1, and whether all lie in [0, 1]
     binary: bool
     bounded: bool
+    # span, scale (P,): range of the scores of both systems, 1 where they are bounded, and the largest without its sign:
+    # rounding goes by it
     span: FloatArray
     scale: FloatArray
+    # (4, P, G): items that both passed, only the first, only the second, neither, by cluster
     cells: FloatArray | None = None
-    weights: PairWeights | None = None
+    weights: PairWeights | None = None  # what is known of the items' weights; None where all count the same
+    # The same totals by each of several clusterings, of which these are the first, and by their intersections.
     crossed: Every | None = None
 
     def one(self, k: int) -> PairTotals:
@@ -151,43 +136,26 @@ class PairTotals:
         return cls(n, sizes, d, total, square, spread, binary=True, bounded=True, span=ones, scale=ones)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class MatchedScores:
-    """Scores of M systems on the same n items.
+    """Scores of M systems on the same n items."""
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n, M)
-        No score is missing.
-    mean : ndarray of float, shape (M,)
-        Mean score of each system.
-    codes : ndarray of int, shape (n,), or None
-        Cluster of each item, from 0 to G - 1; None where each item stands for itself.
-    cluster : ndarray of int, shape (G,)
-        Which of the caller's clusters a code is; empty without clusters.
-    size : ndarray of float, shape (G,), or None
-        Items in each cluster, or the sum of their weights.
-    sums : ndarray of float, shape (G, M)
-        Sum of the (weighted) scores in each cluster, or these themselves without clusters. Where they are not 0 or 1 the median
-        of the item over the systems is taken off first: differences stay as they are, and large scores do not drown them.
-    binary, bounded : bool
-    low, high : ndarray of float, shape (M,)
-        Least and greatest score of each system.
-    weights : ndarray of float, shape (n,), or None
-        Weight of each item, above 0; None where all count the same.
-    """
-
-    scores: FloatArray
-    mean: FloatArray
+    scores: FloatArray  # (n, M): no score is missing
+    mean: FloatArray  # (M,): mean score of each system
+    # (n,): cluster of each item, from 0 to G - 1; None where each item stands for itself
     codes: IntArray | None
-    cluster: IntArray
-    size: FloatArray | None
+    cluster: IntArray  # (G,): which of the caller's clusters a code is; empty without clusters
+    size: FloatArray | None  # (G,): items in each cluster, or the sum of their weights
+    # (G, M): sum of the (weighted) scores in each cluster, or these themselves without clusters. Where they are not 0 or
+    # 1 the median of the item over the systems is taken off first: differences stay as they are, and large scores do not
+    # drown them.
     sums: FloatArray
     binary: bool
     bounded: bool
+    # low, high (M,): least and greatest score of each system
     low: FloatArray
     high: FloatArray
-    weights: FloatArray | None = None
+    weights: FloatArray | None = None  # (n,): weight of each item, above 0; None where all count the same
 
     @property
     def n(self) -> int:
@@ -366,22 +334,15 @@ def _sum_by(values: FloatArray, codes: IntArray, size: int) -> FloatArray:
 Every: TypeAlias = "Mapping[tuple[int, ...], PairTotals]"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class PairVariance:
-    """The variance of each of P differences.
+    """The variance of each of P differences."""
 
-    Parameters
-    ----------
-    value : ndarray of float, shape (P,)
-    df : float
-        Degrees of freedom: Bell and McCaffrey's for CR2, G - 1 for the others; of crossed clusterings the fewest.
-    negative, short : ndarray of bool, shape (P,)
-        Where the sum over crossed clusterings is negative, so that the largest of their own stands in; and where it is less than
-        that.
-    """
-
-    value: FloatArray
+    value: FloatArray  # (P,)
+    # Degrees of freedom: Bell and McCaffrey's for CR2, G - 1 for the others; of crossed clusterings the fewest.
     df: float
+    # negative, short (P,): where the sum over crossed clusterings is negative, so that the largest of their own stands
+    # in; and where it is less than that
     negative: BoolArray
     short: BoolArray
 
@@ -437,29 +398,19 @@ def _crossed(every: Every, kind: str) -> PairVariance:
 _ROUNDING = 1e-20  # share of a squared difference below which a squared deviation is rounding
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class PairWeights:
-    """What the weights add to the totals of P pairs.
+    """What the weights add to the totals of P pairs."""
 
-    Parameters
-    ----------
-    total, effective : float
-        Sum of the weights, and Kish's effective number of items.
-    kish : ndarray of float, shape (G,), or None
-        Kish's size of each cluster; None where each item stands for itself.
-    square : ndarray of float, shape (P,)
-        Sum of the squared differences times the squared weights.
-    within : ndarray of float, shape (P,)
-        Sum of squares within the clusters, each item counted by its share of its cluster's Kish size; 0 without clusters.
-    worth : ndarray of float, shape (P,)
-        How many independent items of equal weight the items are worth, were there no clustering.
-    """
-
+    # total, effective: sum of the weights, and Kish's effective number of items
     total: float
     effective: float
-    kish: FloatArray | None
-    square: FloatArray
+    kish: FloatArray | None  # (G,): Kish's size of each cluster; None where each item stands for itself
+    square: FloatArray  # (P,): sum of the squared differences times the squared weights
+    # (P,): sum of squares within the clusters, each item counted by its share of its cluster's Kish size; 0 without
+    # clusters
     within: FloatArray
+    # (P,): how many independent items of equal weight the items are worth, were there no clustering
     worth: FloatArray
 
 

@@ -29,27 +29,19 @@ _DENSE = 1536  # columns up to which a covariance is factored in place of drawin
 _NONE = 1e-12  # a contrast's variance, relative to those of its columns, that is rounding
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Block:
-    """Means of some systems on the same items, and which of their differences are asked for.
+    """Means of some systems on the same items, and which of their differences are asked for."""
 
-    Parameters
-    ----------
-    influence : ndarray, shape (G, C)
-        Influence of each cluster on each column's estimate, :math:`(s_g - p m_g) / M`: its outer product with itself is the
-        covariance of the estimates.
-    contrasts : ndarray of int, shape (K, 2)
-        Columns a and b of each difference a - b; b of -1 where column a is itself a contrast.
-    df : float or ndarray, shape (K,)
-        Degrees of freedom of the contrasts' standard errors (Bell and McCaffrey's); nan where there are none.
-    clusters : ndarray of int, shape (G,), optional
-        Which cluster each row is, at most one row a cluster. Blocks that name the same cluster are dependent through it. By
-        default the clusters are in no other block.
-    """
-
+    # (G, C): influence of each cluster on each column's estimate, `(s_g - p m_g) / M`: its outer product with itself is
+    # the covariance of the estimates
     influence: FloatArray
+    # (K, 2): columns a and b of each difference a - b; b of -1 where column a is itself a contrast
     contrasts: IntArray
+    # (K,): degrees of freedom of the contrasts' standard errors (Bell and McCaffrey's); nan where there are none
     df: FloatArray | float
+    # (G,): which cluster each row is, at most one row a cluster. Blocks that name the same cluster are dependent through
+    # it. By default the clusters are in no other block.
     clusters: IntArray | None = None
 
     @classmethod
@@ -59,7 +51,7 @@ class Block:
         return cls(influence=(vector * np.sqrt(np.maximum(value, 0.0))).T, contrasts=contrasts, df=df)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class _Contrasts:
     """Contrasts of one block that vary, each once."""
 
@@ -72,7 +64,7 @@ class _Contrasts:
         return _Contrasts(a=self.a[keep], b=self.b[keep], scale=self.scale[keep], df=self.df[keep])
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class _Factor:
     """Influences with rows sorted by a numbering of the clusters that all factors share."""
 

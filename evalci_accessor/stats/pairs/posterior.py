@@ -13,7 +13,6 @@ size matter, so the cost does not grow with their number.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -21,7 +20,7 @@ import numpy as np
 
 from evalci_accessor.stats.pairs.matched import Every, PairTotals
 from evalci_accessor.stats.rates.intersections import counted, joint_effect
-from evalci_accessor.stats.rates.posterior import HALF_PI
+from evalci_accessor.stats.rates.posterior import HALF_PI, legendre
 from evalci_accessor.stats.validate import FloatArray
 
 Record = TypeVar("Record")
@@ -32,24 +31,16 @@ _N_SEARCH = 48  # nodes of the passes that only have to find where the posterior
 _DROP = 40.0  # log units below the peak at which it counts as zero
 _CELLS = 2**20  # pairs x nodes x sizes worked on at a time
 _FLAT = 1e-12  # share of the squares below which a sum of squares is rounding
-_legendre = functools.cache(np.polynomial.legendre.leggauss)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class PairPosterior:
-    """Posterior of the ICC of the differences of each pair.
+    """Posterior of the ICC of the differences of each pair."""
 
-    Parameters
-    ----------
-    rho, weight : ndarray, shape (P, R)
-        Nodes and their probabilities.
-    share : ndarray, shape (P, R)
-        Effective number of items at each node, as a share of their number.
-    """
-
+    # rho, weight (P, R): nodes and their probabilities
     rho: FloatArray
     weight: FloatArray
-    share: FloatArray
+    share: FloatArray  # (P, R): effective number of items at each node, as a share of their number
 
     @property
     def icc(self) -> FloatArray:
@@ -138,32 +129,21 @@ def joined(records: Sequence[Record]) -> Record:
     return dataclasses.replace(first, **arrays)  # type: ignore[type-var]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Evidence:
-    """What the likelihood needs of P pairs: sums over the clusters of each of C sizes, of mean differences about the overall mean.
+    """What the likelihood needs of P pairs: sums over clusters of each of C sizes, of mean differences about the overall mean."""
 
-    Parameters
-    ----------
-    size, count : ndarray, shape (P, C)
-        Sizes (Kish's, under weights), and how many clusters have them.
-    first, second : ndarray, shape (P, C)
-        Sums of the cluster means about the overall mean, and of their squares.
-    within : ndarray, shape (P,)
-        Sum of squares within the clusters.
-    n, growth : ndarray, shape (P,)
-        Sum of the sizes; and n / G* - 1, by which the variance grows with the ICC (n Kish's, under weights).
-    independent : bool
-        Whether the clusters tell nothing: no pair, or a single item in each.
-    """
-
+    # size, count (P, C): sizes (Kish's, under weights), and how many clusters have them
     size: FloatArray
     count: FloatArray
+    # first, second (P, C): sums of the cluster means about the overall mean, and of their squares
     first: FloatArray
     second: FloatArray
-    within: FloatArray
+    within: FloatArray  # (P,): sum of squares within the clusters
+    # n, growth (P,): sum of the sizes; and n / G* - 1, by which the variance grows with the ICC (n Kish's, under weights)
     n: FloatArray
     growth: FloatArray
-    independent: bool
+    independent: bool  # whether the clusters tell nothing: no pair, or a single item in each
 
     @classmethod
     def of(cls, t: PairTotals) -> Evidence:
@@ -248,7 +228,7 @@ def _nodes(like: Evidence, n_nodes: int) -> tuple[FloatArray, FloatArray]:
         low, high = np.maximum(low + (first - 1) * step, 0.0), np.minimum(low + (last + 2) * step, HALF_PI)
         if not narrow.any():
             break
-    x, w = _legendre(n_nodes)
+    x, w = legendre(n_nodes)
     phi = low[:, None] + (x + 1) / 2 * (high - low)[:, None]
     span = np.broadcast_to(w / 2, phi.shape) * (high - low)[:, None]
     for _ in range(3):

@@ -306,7 +306,7 @@ def _whole(d: FloatArray, observed: float) -> tuple[FloatArray, float, bool]:
     return units, float(np.round(observed / unit)), True
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class _Flips:
     """The law of the sum of +-d, and its tail from the observed sum on."""
 

@@ -62,7 +62,7 @@ class PowerPlan:
     confidence_level: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class PairDesign(shared.Checked):
     """A checked question about pairs but for the difference, the margin and the number of clusters."""
 

@@ -26,41 +26,24 @@ from evalci_accessor.stats.validate import FloatArray
 _NODES = 256  # more than an average over them needs: quantiles are interpolated
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Pilot:
-    """What the scores of a pilot, or the differences of two systems in it, tell for a plan.
+    """What the scores of a pilot, or the differences of two systems in it, tell for a plan."""
 
-    Parameters
-    ----------
-    rate : float
-        Mean score; nan of differences, and of scores beyond [0, 1].
-    disagreement : float
-        Share of the items on which single scores of the two systems disagree (0/1 scores); nan else.
-    std_dev : float
-        Standard deviation of a single score, or of a single difference.
-    icc, icc_low, icc_high : float
-        Posterior mean and limits; nan where no clustering was named.
-    item_icc : float
-        Correlation of two samples of an item, by itself: it may come out below ``icc``, which in truth it cannot be. nan where no
-        item has two.
-    n_samples : int
-        Samples an item (their harmonic mean, rounded).
-    sizes : ndarray of float, shape (G,)
-        Items of each cluster; 1 each where no clustering was named.
-    graded : bool
-        Whether single scores are others than 0 and 1.
-    """
-
-    rate: float
+    rate: float  # mean score; nan of differences, and of scores beyond [0, 1]
+    # Share of the items on which single scores of the two systems disagree (0/1 scores); nan else.
     disagreement: float
-    std_dev: float
+    std_dev: float  # standard deviation of a single score, or of a single difference
+    # icc, icc_low, icc_high: posterior mean and limits; nan where no clustering was named
     icc: float
     icc_low: float
     icc_high: float
+    # Correlation of two samples of an item, by itself: it may come out below `icc`, which in truth it cannot be. nan
+    # where no item has two.
     item_icc: float
-    n_samples: int
-    sizes: FloatArray
-    graded: bool
+    n_samples: int  # samples an item (their harmonic mean, rounded)
+    sizes: FloatArray  # (G,): items of each cluster; 1 each where no clustering was named
+    graded: bool  # whether single scores are others than 0 and 1
 
     @property
     def varies(self) -> bool:
@@ -68,23 +51,14 @@ class Pilot:
         return self.std_dev > 0
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Repeats:
-    """The samples behind the means of items.
+    """The samples behind the means of items."""
 
-    Parameters
-    ----------
-    single : float
-        Mean variance of an item's value, had it been sampled once and were its true value known: W above.
-    noise : float
-        Variance that the samples add to an item's mean, mean over the items.
-    number : float
-        Harmonic mean of the numbers of samples.
-    """
-
+    # Mean variance of an item's value, had it been sampled once and were its true value known: W above.
     single: float
-    noise: float
-    number: float
+    noise: float  # variance that the samples add to an item's mean, mean over the items
+    number: float  # harmonic mean of the numbers of samples
 
     @classmethod
     def of(cls, variances: FloatArray, counts: FloatArray) -> Repeats | None:

@@ -74,7 +74,7 @@ class WidthPlan:
     confidence_level: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Rates:
     """A law of 0/1 scores in clusters, and how they are looked at."""
 
@@ -191,7 +191,7 @@ def open_half_width(parts: Parts, size: FloatArray, count: FloatArray, level: fl
     return float(half.mean()), float(low), float(high)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class RateDesign(shared.Checked):
     """A checked question about one rate but for the number of clusters."""
 

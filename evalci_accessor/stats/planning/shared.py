@@ -27,17 +27,12 @@ _FAR = 64.0  # times the number at hand that a guess may go
 _UNBOUNDED = 1e-3  # what is left of the items' variance where there are so many that it no longer counts
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Pattern:
-    """Sizes of clusters whatever their number.
+    """Sizes of clusters whatever their number."""
 
-    Parameters
-    ----------
-    sizes : ndarray of float, shape (K,)
-        Sizes in ascending order; those of G clusters are the means of G equal parts of this step function, rounded so that the sums
-        from the left are rounded. So K clusters have just these sizes, and any number has their mean.
-    """
-
+    # (K,): sizes in ascending order; those of G clusters are the means of G equal parts of this step function, rounded so
+    # that the sums from the left are rounded. So K clusters have just these sizes, and any number has their mean.
     sizes: FloatArray
 
     @classmethod
@@ -85,7 +80,7 @@ class Pattern:
         return max(float(np.ceil(min(needed, _MOST_ITEMS) / self.sizes[0])), 1.0)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Parts:
     """Variance of the value of an item, between clusters and within them."""
 
@@ -109,7 +104,7 @@ class Parts:
         return float(self.std_error(size, count) ** 2 * n / total) if total > 0 else 1.0
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Design:
     """What every planning function asks about, as the caller gives it."""
 
@@ -139,7 +134,7 @@ class Design:
         return both
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Checked:
     """What a checked question about a rate shares with one about a pair; the number of clusters is left open.
 
@@ -289,21 +284,14 @@ _HALVINGS = 45  # of the span of all differences
 _PROBES = 64
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Goal:
-    """What has to be shown, as limits of the estimate's test.
+    """What has to be shown, as limits of the estimate's test."""
 
-    Parameters
-    ----------
-    above, below : float or None
-        The difference must be shown to be greater than ``above``, and less than ``below``.
-    outside : float
-        Probability that each of these tests may err with.
-    """
-
+    # above, below: the difference must be shown to be greater than `above`, and less than `below`
     above: float | None
     below: float | None
-    outside: float
+    outside: float  # probability that each of these tests may err with
 
     def upward(self, difference: float) -> tuple[float, Goal]:
         """The same with the systems exchanged where only an upper limit is asked for, so that both sides have equal draws."""
@@ -318,33 +306,21 @@ class Goal:
         return 1.0 if gap > 0 else 0.0 if gap < 0 else self.outside
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Sums:
-    """Draws of what a test sees of a design, apart from the estimate.
+    """Draws of what a test sees of a design, apart from the estimate."""
 
-    Parameters
-    ----------
-    size, count : ndarray, shape (C,)
-        Distinct sizes, and the clusters of each.
-    slope : ndarray, shape (C,)
-        By how much a mean of that size goes with the estimate, beyond the estimate itself.
-    first, second : ndarray, shape (R, C)
-        Sums of u and of its squares.
-    within : ndarray, shape (R,)
-        Sum of squares within the clusters.
-    variance : float
-        Variance of the estimate.
-    estimate : ndarray, shape (R,)
-        Draws of how far the estimate lies above the truth, independent of the others.
-    """
-
+    # size, count (C,): distinct sizes, and the clusters of each
     size: FloatArray
     count: FloatArray
+    # (C,): by how much a mean of that size goes with the estimate, beyond the estimate itself
     slope: FloatArray
+    # first, second (R, C): sums of u and of its squares
     first: FloatArray
     second: FloatArray
-    within: FloatArray
-    variance: float
+    within: FloatArray  # (R,): sum of squares within the clusters
+    variance: float  # variance of the estimate
+    # (R,): draws of how far the estimate lies above the truth, independent of the others
     estimate: FloatArray
 
     @classmethod

@@ -20,7 +20,7 @@ _CHUNK = 2**14  # groups whose limits are found together
 _GUARD_DF, _GUARD_RATIO, _GUARD_TAIL = 8.0, 1.3, 0.02
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class AveragedPosterior:
     """ICC posterior of every group on common-length nodes, and what follows from it."""
 

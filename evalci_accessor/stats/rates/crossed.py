@@ -28,7 +28,7 @@ from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 _BINS = 256
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(eq=False, repr=False)
 class Crossed:
     """Totals of the same scores by each of D clusterings and by their intersections."""
 

@@ -195,7 +195,7 @@ DOMINANT_SHARE = 0.25
 BOOTSTRAP_CLUSTERS, BOOTSTRAP_OUTCOMES = 30.0, 5.0
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Diagnosis:
     """Which warnings apply to which group; every array has shape (H,)."""
 

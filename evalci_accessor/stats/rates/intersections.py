@@ -25,7 +25,7 @@ def check_number(clusterings: int) -> None:
 _ROUNDING = 1e-12  # share of the parts below which a sum of theirs is rounding
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Combined:
     """A variance by inclusion and exclusion."""
 

@@ -17,7 +17,7 @@ from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 RARE_RATE, RARE_CLUSTERS = 0.1, 5
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Moments:
     """What the intervals need of the totals; h and r have an entry a cluster, the others one a group."""
 
@@ -113,7 +113,7 @@ def satterthwaite_df(t: ClusterTotals, mo: Moments, kind: str) -> FloatArray:
     return np.where(mo.clusters > 1, df, np.nan)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Check:
     """A variance that the data show, by group, and the effective sample size of a model to hold it against."""
 
@@ -139,7 +139,7 @@ class Spread(Protocol):
         """Where the variance came out negative, which only a sum of several can, and another stands in."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class OneWay:
     """The spread of a single clustering."""
 

@@ -62,10 +62,9 @@ class IccPosterior:
 
 
 @functools.cache
-def _gauss() -> tuple[FloatArray, FloatArray]:
-    """Gauss-Legendre nodes and weights on [-1, 1]."""
-    nodes, weights = np.polynomial.legendre.leggauss(40)
-    return nodes, weights
+def legendre(size: int) -> tuple[FloatArray, FloatArray]:
+    """Gauss-Legendre nodes and weights on [-1, 1], which take longer to find than to use."""
+    return np.polynomial.legendre.leggauss(size)
 
 
 @functools.cache
@@ -106,7 +105,7 @@ def _marginal_dense(loglik: LogLik, rho: FloatArray, place: tuple[FloatArray, Fl
         if not (spill_low | spill_high | narrow).any():
             break
     half = (high - low) / 2
-    x, w = _gauss()
+    x, w = legendre(40)
     value = _on_theta(loglik, rho, (low + half)[:, None] + half[:, None] * x)
     return _log_sum(value, w) + np.log(half)
 
@@ -182,15 +181,9 @@ def _graded(low: float, high: float, size: int, peak: float, width: float) -> tu
     Gauss-Legendre in u, where phi = peak + width sinh(u).
     """
     ends = np.arcsinh((np.array([low, high]) - peak) / width)
-    x, w = _legendre(size)
+    x, w = legendre(size)
     u = ends.mean() + (ends[1] - ends[0]) / 2 * x
     return peak + width * np.sinh(u), w * (ends[1] - ends[0]) / 2 * width * np.cosh(u)
-
-
-@functools.cache
-def _legendre(size: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights, which take longer to find than to use."""
-    return np.polynomial.legendre.leggauss(size)
 
 
 def _too_coarse(weight: FloatArray, span: FloatArray) -> bool:
@@ -320,7 +313,7 @@ _STIRLING = 1e3  # arguments of Gamma above which Stirling's series is exact to 
 _GAMMALN_NS, _LOG_NS = 35.0, 9.0
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Pairs:
     """Distinct (successes, size) pairs and how many clusters have them; real-valued for quasi-counts."""
 

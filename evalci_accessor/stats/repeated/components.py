@@ -205,7 +205,7 @@ def variance_components(
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class _Sums:
     """Sums over the items of each cluster, or of several clusters: all that the components need."""
 

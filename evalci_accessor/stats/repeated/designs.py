@@ -169,39 +169,21 @@ def best_counts(found: ComponentsResult, costs: Mapping[str, float] | None = Non
     return float(samples), float(items)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Levers:
-    """What more of each source would do; arrays of shape (3,): clusters, items, samples.
+    """What more of each source would do; arrays of shape (3,): clusters, items, samples."""
 
-    Parameters
-    ----------
-    share : ndarray of float
-        Of the variance of the estimate.
-    count : ndarray of float
-        Clusters, items of a cluster, samples of an item. All items where there are no clusters, which are nan throughout.
-    std_error_doubled, std_error_limit : ndarray of float
-        With twice as many, and with any number, of this one alone.
-    cost_doubled : ndarray of float
-        What twice as many would cost.
-    gain : ndarray of float
-        Relative fall of the variance for a relative rise of the cost, at the margin.
-    best : ndarray of bool
-        The largest gain; of equal ones the first.
-    count_best : ndarray of float
-        As `best_counts` has them; nan for what goes with the budget.
-    cost : float
-        What all costs now.
-    """
-
-    share: FloatArray
+    share: FloatArray  # of the variance of the estimate
+    # Clusters, items of a cluster, samples of an item. All items where there are no clusters, which are nan throughout.
     count: FloatArray
+    # std_error_doubled, std_error_limit: with twice as many, and with any number, of this one alone
     std_error_doubled: FloatArray
     std_error_limit: FloatArray
-    cost_doubled: FloatArray
-    gain: FloatArray
-    best: BoolArray
-    count_best: FloatArray
-    cost: float
+    cost_doubled: FloatArray  # what twice as many would cost
+    gain: FloatArray  # relative fall of the variance for a relative rise of the cost, at the margin
+    best: BoolArray  # the largest gain; of equal ones the first
+    count_best: FloatArray  # as `best_counts` has them; nan for what goes with the budget
+    cost: float  # what all costs now
 
 
 def levers(found: ComponentsResult, costs: Mapping[str, float] | None) -> Levers:
