@@ -353,8 +353,9 @@ class Block:
         if self.cells.missing is not None:
             missing = self.cells.missing.reshape(self.values.shape).sum(axis=-1)
             lost, n_missing = turned(missing) > 0, missing.sum(axis=2)
+        means = self.means.transpose(0, 2, 1)
         return Grid(
-            means=turned(self.means),
+            means=means.reshape(len(at), n_labels) if held.all() else means[held],
             lost=lost,
             items=items[at],
             groups=groups,
