@@ -19,7 +19,7 @@ Found = TypeVar("Found")
 Axes = dict[str, dict[str, Any]]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Order:
     """In which order an answer stands: its rows in a frame, and in a cube the labels of its first axis."""
 
@@ -67,7 +67,7 @@ class Writer(abc.ABC, Generic[Answer]):
         """
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Read(Generic[Found, Answer]):
     """What was found in a container, and the way to write an answer back."""
 
@@ -75,7 +75,7 @@ class Read(Generic[Found, Answer]):
     write: Writer[Answer]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Clusterings:
     """The same scores by each of several clusterings."""
 

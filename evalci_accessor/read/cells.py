@@ -70,7 +70,7 @@ def codes_over(named: Named, coded: Codes, sizes: dict[Hashable, int], role: str
     return coded.recoded(spread_over(array, sizes, named.name, role).ravel())
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Cells(Scores):
     """Checked scores with the kept dims first, flattened to (H, N)."""
 

@@ -19,7 +19,7 @@ Frame: TypeAlias = pd.DataFrame | pd.Series
 ArrayLike: TypeAlias = np.ndarray | pd.Series | pd.Index | ExtensionArray
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Column:
     """Values, one a row, and what to call them."""
 

@@ -36,7 +36,7 @@ from evalci_accessor.read.unnamed import Coder, ids_only, ids_or_settings, usabl
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class CubeWriter(Writer[xr.Dataset]):
     """Answers as Datasets over the dims that stay and the axes, with the coordinates along the dims that stay."""
 

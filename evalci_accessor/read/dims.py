@@ -19,7 +19,7 @@ DimNames: TypeAlias = tuple[Hashable, ...]
 _SENSE = "(`dim` names what is reduced; `by` names what stays.)"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Named:
     """An array of the cube, and what to call it."""
 
@@ -208,7 +208,7 @@ def dims_of(arrays: list[Named]) -> set[Hashable]:
     return {d for one in arrays for d in one.dims}
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Parts:
     """The dims of the scores by their part."""
 

@@ -28,7 +28,7 @@ from evalci_accessor.stats.validate import FloatArray, IntArray
 Columns: TypeAlias = dict[str, list[Column]]  # those of each part in a call
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Keys:
     """What the rows of the answer are: a group a distinct key."""
 
@@ -62,7 +62,7 @@ def _take(values: Any, at: Any) -> Any:
     return values.iloc[at] if isinstance(values, pd.Series) else values[at]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class FrameScores(Scores):
     """Checked scores of a frame and the keys of their groups."""
 

@@ -20,7 +20,7 @@ _REPEATS = re.compile("(?i)(sample|epoch|trial|run|seed|repeat|replicate|variant
 _BLANKS = {"", "nan", "none", "null", "na", "n/a", "<na>", "nat"}
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Codes:
     """Ids as codes 0..size-1, -1 where the id is missing; not every code need occur."""
 
@@ -221,7 +221,7 @@ def join_key(coded: list[Codes]) -> Codes:
     return Codes(codes=np.where(lacking, -1, codes).astype(np.int64), size=len(present), label=label)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Clustering:
     """Ids of what the scores share, one a score; of cells so many ``repeats`` in a row are of one item."""
 

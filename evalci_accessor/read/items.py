@@ -21,7 +21,7 @@ from evalci_accessor.stats.repeated.values import refuse_extremes
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Items:
     """Items of all groups, one group after the other."""
 

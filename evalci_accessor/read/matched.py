@@ -25,7 +25,7 @@ _ALIKE = 0.75  # share of the systems that an item keeps under a longer id
 Subset = tuple[int, ...]  # places of some clusterings, as (0,) or (0, 1)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Table:
     """The items of one group."""
 
@@ -37,7 +37,7 @@ class Table:
     samples: Samples | None = None  # what the means are over; None unless it was asked for
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Matched:
     """The tables of all groups, the pairs to compare, and the words to speak of them."""
 
@@ -86,7 +86,7 @@ class Matched:
         return f"{first!r} against {second!r}{self.names.within(h)}"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Grid:
     """Means of the items of all groups, one group after the other."""
 

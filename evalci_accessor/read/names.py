@@ -95,7 +95,7 @@ def named_parts(roles: Roles, listed: Callable[[Any], list[Any]]) -> dict[str, l
     return parts
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Systems:
     """The systems that some pair names, in order of first appearance, and what is theirs."""
 

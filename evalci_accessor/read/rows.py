@@ -21,7 +21,7 @@ Error: TypeAlias = type[EvalCIError]
 _EQUAL = 1 - 1e-9
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Names:
     """What things are called, for messages."""
 
@@ -58,7 +58,7 @@ class Names:
         return f", in {len(groups)} group(s): {examples(groups, between='; ', words=self.group_label)}"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Pairing:
     """What is to be matched: the systems, the pairs, and what to do about items that do not pair up.
 
@@ -73,7 +73,7 @@ class Pairing:
     samples: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Samples:
     """How the samples of an item vary under each system."""
 
@@ -97,7 +97,7 @@ class Samples:
         return self.each(lambda values: values[items])
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Rows:
     """One row a score."""
 
@@ -149,7 +149,7 @@ class Rows:
             refuse_missing_clusters(lacking, one.name, names.entries, shown, "each item")
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Keys:
     """The key of each row's item: its group, its id, and its cluster where ids count within it."""
 
@@ -179,7 +179,7 @@ class Keys:
         return f"{self.label(key)!r}{self.names.within(key // self.size)}"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Kept:
     """The rows that count, and the item of each."""
 

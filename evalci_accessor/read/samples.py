@@ -20,7 +20,7 @@ from evalci_accessor.stats.validate import BoolArray, FloatArray, IntArray
 Rows = tuple[FloatArray, list[IntArray], FloatArray | None]  # scores, cluster codes by clustering, weights
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Sample:
     """The cluster totals of each group."""
 
@@ -46,7 +46,7 @@ class Sample:
         return (self,) if self.crossing is None else self.crossing.samples
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Crossing:
     """Several clusterings of the same scores: their totals together, and each with its own name and labels."""
 
@@ -54,7 +54,7 @@ class Crossing:
     samples: tuple[Sample, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Scores:
     """Checked scores and weights of a container, ready to be added up by any clustering."""
 

@@ -21,7 +21,7 @@ def as_series(values: Any) -> pd.Series:
     return values if isinstance(values, pd.Series) else pd.Series(values)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class FrameWriter(Writer[pd.DataFrame]):
     """Answers as tidy frames: keys first, a row a group, or a row a group and label of each axis."""
 

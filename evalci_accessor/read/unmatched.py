@@ -18,7 +18,7 @@ _ALIKE = 0.9  # share of the repeats under another system that an item must have
 _LOOKED_AT = 20_000  # unmatched ids of a side that are searched for a near miss
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Presence:
     """Which item has a score under which system, over all groups."""
 

@@ -26,7 +26,7 @@ _SETTINGS = 20  # values of a temperature, say; measurements have more
 _LOOKED_AT = 2000  # entries that tell
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Divided:
     """A column that divides the samples of nearly every item."""
 
