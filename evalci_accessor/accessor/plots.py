@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from evalci_accessor import plot
+import evalci_accessor  # its plot is loaded with the first picture
 from evalci_accessor.methods import pictures
 from evalci_accessor.options import (
     Dims,
@@ -191,7 +191,7 @@ class Plots:
         >>> ax.get_xlabel(), len(ax.get_yticklabels())
         ('difference, percentage points', 3)
         """
-        return plot.differences(self._accessor._obj, **_look(locals()))
+        return evalci_accessor.plot.differences(self._accessor._obj, **_look(locals()))
 
     def pass_at_k(
         self,
@@ -227,7 +227,7 @@ class Plots:
         >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][:2]
         ('k, samples of an item', ['atlas', 'boreal'])
         """
-        return plot.pass_at_k(self._accessor._obj, **_look(locals()))
+        return evalci_accessor.plot.pass_at_k(self._accessor._obj, **_look(locals()))
 
     def power(
         self,
@@ -267,7 +267,7 @@ class Plots:
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('clusters of doc_id', 'power')
         """
-        return plot.power(self._accessor._obj, **_look(locals()))
+        return evalci_accessor.plot.power(self._accessor._obj, **_look(locals()))
 
     def coverage(
         self,
@@ -312,7 +312,7 @@ class Plots:
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['icc_averaged', 'cr1']
         """
-        return plot.coverage(self._accessor._obj, **_look(locals()))
+        return evalci_accessor.plot.coverage(self._accessor._obj, **_look(locals()))
 
 
 def _look(given: dict[str, Any]) -> dict[str, Any]:

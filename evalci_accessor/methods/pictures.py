@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from evalci_accessor import plot
+import evalci_accessor  # its plot is loaded with the first picture
 from evalci_accessor.exceptions import DimensionError, MethodError, examples
 from evalci_accessor.methods import rates
 from evalci_accessor.options import RateOptions, Roles
-from evalci_accessor.plot._clusters import NEEDED
-from evalci_accessor.plot._frame import RATE
 from evalci_accessor.read.names import several
 from evalci_accessor.read.tidy import cluster_rates
 
@@ -20,18 +18,22 @@ if TYPE_CHECKING:
 
 def forest(accessor: Any, roles: Roles, options: RateOptions, naive: Any, look: dict[str, Any]) -> Axes:
     """Estimates with naive and honest intervals, of scores or of a result."""
+    from evalci_accessor.plot._frame import RATE
+
     if _is_result(accessor, RATE, roles, options, "forest"):
         given = None if isinstance(naive, str) and naive == "auto" else naive
-        return plot.forest(accessor._obj, naive=given, **look)
+        return evalci_accessor.plot.forest(accessor._obj, naive=given, **look)
     honest = rates.cluster_ci(accessor._read.clustered(roles), options)
     beside = None if naive is None else rates.textbook(accessor._read, roles, naive, options)
-    return plot.forest(honest, naive=beside, **look)
+    return evalci_accessor.plot.forest(honest, naive=beside, **look)
 
 
 def clusters(accessor: Any, roles: Roles, options: RateOptions, overall: Any, look: dict[str, Any]) -> Axes:
     """Each cluster's rate and size, of scores or of a result."""
+    from evalci_accessor.plot._clusters import NEEDED
+
     if _is_result(accessor, NEEDED, roles, options, "clusters"):
-        return plot.clusters(accessor._obj, overall=overall, **look)
+        return evalci_accessor.plot.clusters(accessor._obj, overall=overall, **look)
     if overall is not None:
         raise MethodError("overall= goes with a result; of scores the overall interval is computed.")
     if isinstance(roles.cluster, list) and len(several(roles.cluster)) > 1:
@@ -46,7 +48,9 @@ def clusters(accessor: Any, roles: Roles, options: RateOptions, overall: Any, lo
             f"plot.clusters shows the clusters of one group, and {groups} would stay: {examples(labels, between='; ')}. "
             f"Pick one, as with .sel({labels[0]}), or pool them with dim=."
         )
-    return plot.clusters(cluster_rates(read.found), overall=rates.cluster_ci(read, options), **look)
+    return evalci_accessor.plot.clusters(
+        cluster_rates(read.found), overall=rates.cluster_ci(read, options), **look
+    )
 
 
 def _is_result(
