@@ -470,12 +470,16 @@ class Planning(Generic[Answer]):
 
         Of a cube:
 
-        >>> ds = evalci_accessor.datasets.load_rag_eval_cube().sel(model=["atlas"])
-        >>> plan = ds.evalci.required_clusters("doc_id", half_width=0.085)
-        >>> plan[["n_clusters", "n_clusters_low", "n_clusters_high"]].to_dataframe()
-                 n_clusters  n_clusters_low  n_clusters_high
-        model
-        atlas            54              38               70
+        >>> ds = evalci_accessor.datasets.load_rag_eval_cube()
+        >>> goal = {"factor": "model", "pairs": [("boreal", "atlas")], "margin": 0.12}
+        >>> plan = ds.evalci.required_clusters("doc_id", **goal)
+        >>> plan[["n_clusters", "n_clusters_low", "n_clusters_high"]].to_dataframe().T
+        pair                  0
+        n_clusters           49
+        n_clusters_low       36
+        n_clusters_high      68
+        model_a          boreal
+        model_b           atlas
         """
         return planning.required_clusters(
             self._read, Roles.of(locals()), PlanGrid.of(locals()), PlanOptions.of(locals())

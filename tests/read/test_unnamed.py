@@ -198,7 +198,7 @@ def test_samples_that_begin_anew_in_each_epoch_are_none():
 def test_outcomes_are_none():
     """What differs between the samples of an item by chance, at any rate and with any number of values."""
     rng, seen = np.random.default_rng(7), 0
-    for _ in range(150):
+    for _ in range(80):
         n_items, n = int(rng.integers(6, 40)), int(rng.integers(2, 12))
         rows = rows_of(n_items, n, ["a"]).drop(columns=["model", "sample"])
         values = int(rng.integers(2, 5))
@@ -210,7 +210,7 @@ def test_outcomes_are_none():
             rng.integers(1, 6, len(rows)).astype(float),
         )
         seen += bool(told(rows))
-    assert seen <= 2
+    assert seen <= 1
 
 
 def test_many_rows():
