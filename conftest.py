@@ -17,7 +17,7 @@ import evalci_accessor
 ROOT = Path(__file__).resolve().parent
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
 
-settings.register_profile("default", deadline=None, max_examples=40, print_blob=True)
+settings.register_profile("default", deadline=None, max_examples=25, print_blob=True)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 

@@ -7,6 +7,7 @@ import itertools
 import math
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -669,8 +670,16 @@ def test_every_group_is_run(speed):
     assert list(speed.GROUPS) == GROUPS
 
 
+def once(work, repeat=1, budget=0.0):
+    start = time.process_time()
+    work()
+    return max(time.process_time() - start, 1e-9)
+
+
 @pytest.mark.parametrize("group", GROUPS)
-def test_group_runs_tiny(speed, group):
+def test_group_runs_tiny(speed, group, monkeypatch):
+    if group != "bootstrap_scale":  # which is timed as all are for the docs
+        monkeypatch.setattr(speed, "cpu", once)
     if group == "bootstrap_arch":
         pytest.importorskip("arch")
     if group == "text_clusters" and not Path("/proc/self/clear_refs").exists():
