@@ -23,6 +23,7 @@ NEGATIVE = (
     "is negative, as it can be with few clusters; the larger of the clusterings' own variances stands in"
 )
 SHORT = "is less than that of one of the clusterings alone, a chance of few clusters, so the interval may be too narrow"
+_OF_CR2 = "std_error, df, n_eff and design_effect are CR2's too."
 PERCENT = 100.0  # the score of a pass where logs write rates in percent
 
 
@@ -214,7 +215,8 @@ def _tell_answer(words: _Words, clusterings: list[_Words]) -> None:
         found.guard,
         ex.InformativeSizeWarning,
         words.guard,
-        "the clusters vary by more than their ICC explains, so the intervals were widened to Korn and Graubard's on CR2.",
+        "the clusters vary by more than their ICC explains, so the intervals were widened to Korn and Graubard's on CR2. "
+        f"{_OF_CR2}",
     )
     words.tell(
         found.fallback & ~no_limits,
@@ -337,7 +339,7 @@ class _Words:
         """Why the guard widened the interval."""
         shows = f"one ICC explains (correlation of rate and size {self.found.size_correlation[h]:+.2f})"
         shows = shows if self.sample.crossing is None else "their ICCs explain"
-        return f"the clusters vary by more than {shows}, so the interval was widened to Korn and Graubard's on CR2."
+        return f"the clusters vary by more than {shows}, so the interval was widened to Korn and Graubard's on CR2. {_OF_CR2}"
 
     def singletons(self, _: int) -> str:
         """Clusters of one score each."""

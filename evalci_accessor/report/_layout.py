@@ -202,9 +202,9 @@ def _clustering(content: Content) -> list[Block]:
             "have, so they may be wider than the design effect says."
         )
     text = (
-        "Scores of one cluster tend to agree. The intracluster correlation (ICC) says how much, the design "
-        "effect how many times as large it makes the variance, and the effective scores how many independent "
-        "ones would tell as much."
+        "The intracluster correlation (ICC) says how alike the scores of one cluster are (0: as alike as any, 1: all "
+        "equal, below 0: less alike than chance makes them), the design effect how many times as large that makes the "
+        "variance, and the effective scores how many independent ones would tell as much."
     )
     found = rows(content.clustering, content.keys)
     cells = [

@@ -263,6 +263,7 @@ def _eliasziw_inflation(t: PairTotals) -> FloatArray:
 
 _ENUMERATED = 20  # clusters whose sign flips can always be gone through
 _WORK = 2**24  # additions up to which a pair's exact law is worth its time
+_ROUNDING = 1e-12  # share of the largest difference of a cluster below which one is none
 _TIE = 1e-9  # share of the largest possible sum by which rounding may part equal sums
 _BLOCK, _CELLS = 256, 2**20  # flips that share a child seed, and signs drawn at a time: part of the result
 
@@ -274,7 +275,9 @@ def sign_flip(
     assert t.d is not None
     out = np.ones(len(t.d))
     for k in progress(range(len(t.d)), label="sign flips", unit="pair"):
-        d, observed, whole = _whole(np.sort(np.abs(t.d[k][t.d[k] != 0])), float(t.total[k]))
+        size = np.sort(np.abs(t.d[k]))
+        d = size[size > _ROUNDING * size.max(initial=0.0)]  # weights that cancel leave a last bit
+        d, observed, whole = _whole(d, float(t.total[k]))
         if not len(d):
             continue
         reach = d.sum()

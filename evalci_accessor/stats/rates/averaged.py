@@ -163,10 +163,13 @@ def _solve(
 
 def icc_averaged(
     mo: Moments, spread: Spread, outside: FloatArray, post: AveragedPosterior
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Limits and where the guard fired: Korn-Graubard on CR2 where the data vary by more than the model can."""
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Limits, and the variance and degrees of freedom of the guard, nan where it did not fire.
+
+    It widens to Korn-Graubard on CR2 where the data vary by more than the model can.
+    """
     low, high = averaged_limits(mo.p, post, outside)
-    fired = np.zeros(len(mo.p), dtype=bool)
+    variance, df = np.full(len(mo.p), np.nan), np.full(len(mo.p), np.nan)
     for check in spread.checks(post.n_eff):
         with np.errstate(divide="ignore", invalid="ignore"):
             # With few degrees of freedom CR2 scatters, and only a ratio that its own law makes unlikely counts.
@@ -180,5 +183,6 @@ def icc_averaged(
             n = np.minimum(rows, p * (1 - p) / check.variance[fires] * shrink)
             wide = beta_limits(p, n, outside[fires])
             low[fires], high[fires] = np.minimum(low[fires], wide[0]), np.maximum(high[fires], wide[1])
-        fired |= fires
-    return low, high, fired
+        largest = fires & ~(check.variance <= variance)
+        variance[largest], df[largest] = check.variance[largest], check.df[largest]
+    return low, high, variance, df

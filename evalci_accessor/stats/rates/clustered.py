@@ -213,16 +213,18 @@ class _Answer:
 def _averaged(
     t: ClusterTotals, mo: Moments, spread: Spread, post: AveragedPosterior, outside: FloatArray
 ) -> _Answer:
-    low, high, fired = icc_averaged(mo, spread, outside, post)
+    low, high, variance, df = icc_averaged(mo, spread, outside, post)
+    fired = ~np.isnan(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        std_error = np.sqrt(mo.p * (1 - mo.p) / post.n_eff)
+        worth = np.where(fired, mo.p * (1 - mo.p) / variance, post.n_eff)
+        std_error = np.sqrt(mo.p * (1 - mo.p) / worth)
         # Quasi-counts stand for scores that vary less than 0/1 scores: back to numbers of scores.
         graded = (post.inflation > 1) & (mo.srs_variance > 0)
         of_scores = np.maximum(mo.n * mo.srs_variance / std_error**2, mo.effective_clusters)
-        n_eff = np.where(graded, of_scores, post.n_eff / post.inflation)
+        n_eff = np.where(graded, of_scores, worth / post.inflation)
     told = t.sum((t.n > 1).astype(np.float64)) > 0  # singletons leave the prior as it was
     std_error, icc = np.where((mo.p > 0) & (mo.p < 1), std_error, np.nan), np.where(told, post.icc, np.nan)
-    return _Answer(low, high, std_error, n_eff, icc=icc, guard=fired)
+    return _Answer(low, high, std_error, n_eff, icc=icc, df=df, guard=fired)
 
 
 def _design_based(

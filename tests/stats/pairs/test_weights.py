@@ -170,6 +170,17 @@ def test_sign_flips_of_many_weighted_clusters():
     assert abs(drawn - plain) < 5 * np.sqrt(plain * (1 / 20_000 + 1 / 100_000))
 
 
+@pytest.mark.parametrize("unit", [0.1, 0.3, 1 / 3])
+def test_sign_flips_under_equal_weights_are_those_without(unit):
+    rng, g = np.random.default_rng(4), np.repeat(np.arange(40), 6)
+    # Wins before losses: three of each cancel, but for the last bit.
+    first = np.concatenate([np.arange(6) < rng.integers(1, 4) for _ in range(40)])
+    second = np.concatenate([np.arange(6) >= rng.integers(3, 6) for _ in range(40)])
+    scores = np.stack([first, second], axis=1).astype(float)
+    want = outcome(totals(scores, None, g), "sign_flip").pvalue
+    assert_array_equal(outcome(totals(scores, np.full(240, unit), g), "sign_flip").pvalue, want)
+
+
 def test_units_of_sums():
     for unit in (0.3, 1.825, 1e-7):
         d, seen, whole = _whole(np.sort(np.array([2.0, 3, 7, 12]) * unit), 10 * unit)

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import special
 
@@ -285,6 +285,7 @@ def test_pigeonhole_where_ids_seldom_meet():
 
 
 @settings(max_examples=15, deadline=None)
+@example(139, False)  # of some methods nan on both sides
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_order_of_rows_names_and_clusterings_do_not_matter(seed, graded):
     rng = np.random.default_rng(seed)
@@ -299,10 +300,8 @@ def test_order_of_rows_names_and_clusterings_do_not_matter(seed, graded):
         plain = stats.crossed_ci(y, clusters, **kw)
         turned = stats.crossed_ci(y[order], renamed[::-1], **(kw | {"weights": 7.3 * w[order]}))
         for name in ("estimate", "std_error", "ci_low", "ci_high", "n_eff"):
-            assert getattr(plain, name) == pytest.approx(float(getattr(turned, name)), rel=1e-6, abs=1e-9), (
-                method,
-                name,
-            )
+            want = pytest.approx(float(getattr(turned, name)), rel=1e-6, abs=1e-9, nan_ok=True)
+            assert getattr(plain, name) == want, (method, name)
 
 
 def test_a_weight_of_zero_is_an_absent_score():

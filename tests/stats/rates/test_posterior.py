@@ -81,7 +81,7 @@ def test_posterior_mean_and_n_eff(name):
 
 def limits_with(t, n_nodes):
     mo = moments(t)
-    low, high, _ = icc_averaged(mo, OneWay(t, mo), 0.025, averaged_posterior(t, mo, n_nodes=n_nodes))
+    low, high, *_ = icc_averaged(mo, OneWay(t, mo), 0.025, averaged_posterior(t, mo, n_nodes=n_nodes))
     return np.array([low[0], high[0]])
 
 
