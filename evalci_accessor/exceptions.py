@@ -141,6 +141,10 @@ class MixedScaleWarning(EvalCIWarning):
     """Groups of rates stand beside groups on another scale, so none has an interval made for rates."""
 
 
+class CountWeightsWarning(EvalCIWarning):
+    """Fractions under weights that look like rates of so many scores each: weights do not count scores."""
+
+
 class PercentScoreWarning(EvalCIWarning):
     """Scores that are all 0 or 100: rates in percent, which the default takes for an open scale."""
 

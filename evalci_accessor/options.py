@@ -73,6 +73,7 @@ class Roles(Record):
     by: Any = None
     dim: Dims = None
     weights: Any = None
+    n: Any = None
     cluster: Any = None
     item: Any = None
     factor: Any = None

@@ -366,7 +366,7 @@ OF_SCORES = {
     "forest": {"by"},
     "clusters": set(),
 }  # what a picture of scores takes beside the data and the interval
-DATA = {"cluster", "score", "dim", "weights", "confidence_level", "nan_policy"}
+DATA = {"cluster", "score", "dim", "weights", "n", "confidence_level", "nan_policy"}
 
 
 @pytest.mark.parametrize("picture", sorted(plot.__all__))

@@ -24,3 +24,17 @@ def test_pub_guard_01():
     assert got["df"] == cr2["df"]
     assert got["n_eff"] == pytest.approx(24.827, abs=6e-4)
     assert got["design_effect"] == pytest.approx(276 / got["n_eff"])
+
+
+def test_pub_count_01():
+    frame = pd.DataFrame({"model": ["atlas", "boreal"], "passed": [18, 23], "total": [45, 45]})
+    frame["rate"] = frame["passed"] / frame["total"]
+    got = frame.evalci.proportion_ci("passed", n="total", by="model")
+    assert got["estimate"].tolist() == [pytest.approx(0.4), pytest.approx(0.511111, **SIX)]
+    assert got["n"].tolist() == [45, 45]
+    want = [[0.270249, 0.545481], [0.370045, 0.65043]]
+    np.testing.assert_allclose(got[["ci_low", "ci_high"]], want, atol=6e-7)
+    with pytest.raises(ex.ScoreRangeError, match="name what it is of with n="):
+        frame.evalci.proportion_ci("passed", by="model")
+    with pytest.warns(ex.CountWeightsWarning, match="n='total'"):
+        frame.evalci.proportion_ci("rate", by="model", weights="total")

@@ -228,6 +228,7 @@ class Reports(Generic[Answer]):
         by: Names | None = None,
         dim: Dims = None,
         weights: Name | None = None,
+        n: Name | None = None,
         baseline: Hashable = None,
         pairs: PairList | None = None,
         margin: float | None = None,
@@ -259,7 +260,7 @@ class Reports(Generic[Answer]):
         sample : label or array, optional
             Number of the repeat of an item, as in `compare`. Items count alike then, however many samples
             each has, so that a difference is that of the scores beside it.
-        score, weights
+        score, weights, n
             As in `cluster_ci`.
         by : label, array or list of these, optional
             What the rows (of a cube: the dims) of the answer are, before ``factor``; comparisons are within

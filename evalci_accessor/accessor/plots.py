@@ -44,6 +44,7 @@ class Plots:
         by: Names | None = None,
         dim: Dims = None,
         weights: Name | None = None,
+        n: Name | None = None,
         confidence_level: float = 0.95,
         nan_policy: NanPolicy = "raise",
         naive: NaiveMethod | Any | None = "auto",
@@ -63,7 +64,7 @@ class Plots:
         ----------
         cluster : label, array or list of these
             What the items share, as in `cluster_ci`, which is called with its defaults. A result is drawn without it.
-        score, by, dim, weights, confidence_level, nan_policy
+        score, by, dim, weights, n, confidence_level, nan_policy
             As in `cluster_ci`.
         naive : {"auto", "wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"} or None
             The interval for independent items that is drawn beneath, of `proportion_ci`; None draws none. ``"auto"`` is
@@ -105,6 +106,7 @@ class Plots:
         *,
         dim: Dims = None,
         weights: Name | None = None,
+        n: Name | None = None,
         confidence_level: float = 0.95,
         nan_policy: NanPolicy = "raise",
         overall: Any | None = None,
@@ -119,7 +121,7 @@ class Plots:
         ----------
         cluster : label or array
             One clustering, as in `cluster_ci`. A result is drawn without it.
-        score, dim, weights, confidence_level, nan_policy
+        score, dim, weights, n, confidence_level, nan_policy
             As in `cluster_ci`, which is called with its defaults for the overall interval.
         overall : DataFrame or Dataset, optional
             On a result of one row a cluster: that of all clusters together.

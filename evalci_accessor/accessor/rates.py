@@ -34,6 +34,7 @@ class Rates(Generic[Answer]):
         by: Names | None = None,
         dim: Dims = None,
         weights: Name | None = None,
+        n: Name | None = None,
         method: ProportionMethod = "wilson",
         alternative: Alternative = "two-sided",
         confidence_level: float = 0.95,
@@ -52,6 +53,9 @@ class Rates(Generic[Answer]):
             dim.
         weights : label or array, optional
             How much each score counts, >= 0, on any scale; a score of weight 0 is absent. They are no counts.
+        n : label or array, optional
+            Numbers of scores, where each row (cell) is a count: ``score`` of ``n`` passed. The answer is that of a
+            row a score; not with ``weights``.
         method : {"wilson", "wald", "clopper_pearson", "jeffreys", "agresti_coull"}
             Which interval.
         alternative : {"two-sided", "less", "greater"}
@@ -119,6 +123,7 @@ class Rates(Generic[Answer]):
         by: Names | None = None,
         dim: Dims = None,
         weights: Name | None = None,
+        n: Name | None = None,
         method: ClusterMethod = "auto",
         df: DegreesOfFreedom = "auto",
         alternative: Alternative = "two-sided",
@@ -148,6 +153,9 @@ class Rates(Generic[Answer]):
         weights : label or array, optional
             Weights >= 0; their scale does not matter and a score of weight 0 is absent. The estimate is the
             weighted (Hajek) mean, its variance the linearised one.
+        n : label or array, optional
+            Numbers of scores, where each row (cell) is a count: ``score`` of ``n`` passed. The answer is that of a
+            row a score; not with ``weights``.
         method : str, default "auto"
             ``"auto"`` is ``"icc_averaged"`` for scores in [0, 1] and ``"cr2"`` for others. Further:
             ``"cr0"``, ``"cr1"``, ``"cr2"``, ``"cr3"`` (t); ``"wald"``, ``"wilson"``, ``"clopper_pearson"`` on
@@ -260,6 +268,7 @@ class Rates(Generic[Answer]):
         by: Names | None = None,
         dim: Dims = None,
         weights: Name | None = None,
+        n: Name | None = None,
         icc_method: IccMethod = "anova",
         confidence_level: float = 0.95,
         nan_policy: NanPolicy = "raise",
@@ -274,7 +283,7 @@ class Rates(Generic[Answer]):
             coordinates and variables along the reduced dims of a cube; yes/no values and fractional
             measurements are passed over. Several that are named have a further row for all that are crossed,
             together, as ``"doc_id + prompt_id"``.
-        score, by, dim, weights, nan_policy
+        score, by, dim, weights, n, nan_policy
             As in `cluster_ci`; of a cube the dims of all the clusterings are reduced by default.
         icc_method : {"anova", "fleiss_cuzick", "pairwise", "posterior"}
             Estimator of the ICC; ``"posterior"`` is the mean of the posterior over which the default interval

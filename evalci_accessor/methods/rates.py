@@ -180,10 +180,11 @@ def refuse_open_scale(sample: Sample, method: str) -> None:
     if sample.totals.bounded:
         return
     low, high = sample.score_range
+    counts = "if each is a count of passes, name what it is of with n=; "
     raise ex.ScoreRangeError(
         f"method={method!r} is for scores in [0, 1], and these run from {low:g} to {high:g}. Use cluster_ci with method='cr2' "
-        "(its default for such scores), or bring the scores to [0, 1]; if some value marks a failed run (-1, say), set it to "
-        "missing first."
+        f"(its default for such scores), or bring the scores to [0, 1]; {counts if low >= 0 else ''}if some value marks a failed "
+        "run (-1, say), set it to missing first."
     )
 
 

@@ -64,6 +64,11 @@ def report(reader: Reader[Any], roles: opt.Roles, options: opt.ReportOptions, wo
 
 def _check(reader: Reader[Any], roles: opt.Roles, options: opt.ReportOptions) -> None:
     """Refuse what does not go together, before anything is computed."""
+    if roles.n is not None and not roles.factor is roles.item is roles.sample is None:
+        raise MethodError(
+            "n= makes each row a count of passes, and factor=, item= and sample= need a row a score. Leave n= out and repeat the "
+            "rows, or leave these out for rates alone, with by= for the systems."
+        )
     if roles.factor is None:
         refuse_without_factor(dataclasses.replace(roles, item=None, sample=None))
         if options.margin is not None or options.claim is not None:

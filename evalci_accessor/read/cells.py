@@ -17,7 +17,14 @@ from evalci_accessor.exceptions import examples, plain
 from evalci_accessor.read.dims import DimNames, Named
 from evalci_accessor.read.ids import Clustering, Codes, encode, missing_clusters
 from evalci_accessor.read.samples import Scores, told_of
-from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
+from evalci_accessor.read.scores import (
+    checked_counts,
+    checked_weights,
+    refuse_weightless,
+    screen,
+    to_float,
+    warn_count_weights,
+)
 from evalci_accessor.stats.totals import ClusterTotals
 from evalci_accessor.stats.validate import FloatArray, IntArray
 
@@ -58,10 +65,9 @@ def ids_of(array: xr.DataArray) -> Any:
     return inner if hasattr(inner, "dtype") and inner.ndim == 1 else np.asarray(inner).ravel()
 
 
-def weights_over(weights: Named, sizes: dict[Hashable, int]) -> FloatArray:
-    """Weights along all of some dims, one after the other."""
-    spread = spread_over(weights.array, sizes, weights.name, "weights").ravel()
-    return to_float(spread, weights.name, "weights")
+def weights_over(weights: Named, sizes: dict[Hashable, int], what: str = "weights") -> FloatArray:
+    """Weights (or counts) along all of some dims, one after the other."""
+    return to_float(spread_over(weights.array, sizes, weights.name, what).ravel(), weights.name, what)
 
 
 def codes_over(named: Named, coded: Codes, sizes: dict[Hashable, int], role: str) -> Codes:
@@ -106,7 +112,8 @@ class Cells(Scores):
     def totals(self, clustering: Clustering) -> ClusterTotals:
         """Totals by a clustering, added up in the way that suits the scores."""
         codes, n_cells = clustering.coded.codes, self.values.shape[1]
-        if self.binary and self.keep is None and self.weights is None and len(codes) == 1 and n_cells:
+        plain_scores = self.binary and self.keep is None and self.weights is None and self.counts is None
+        if plain_scores and len(codes) == 1 and n_cells:
             spread = np.broadcast_to(codes[0], n_cells)
             return self._even_totals(spread[:: clustering.repeats], clustering.coded.size, clustering.repeats)
         return self._uneven_totals(clustering)
@@ -155,6 +162,7 @@ class Cells(Scores):
                 values=values,
                 keep=None if self.keep is None else self.keep[rows],
                 weights=None if self.weights is None else self.weights[rows],
+                counts=None if self.counts is None else self.counts[rows],
                 groups=np.arange(len(values))[:, None],
                 n_groups=len(values),
                 shape=(len(values),),
@@ -163,7 +171,9 @@ class Cells(Scores):
         return ClusterTotals.concat(parts, self.shape)
 
 
-def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_policy: Any) -> Cells:
+def read_cells(
+    score: Named, reduced: DimNames, weights: Named | None, nan_policy: Any, counts: Named | None = None
+) -> Cells:
     """Check the scores and weights and bring the kept dims to the front."""
     array = score.array
     kept = tuple(dim for dim in array.dims if dim not in reduced)
@@ -183,22 +193,32 @@ def read_cells(score: Named, reduced: DimNames, weights: Named | None, nan_polic
 
     weight: np.ndarray | None = None
     if weights is not None:
-        weight = checked_weights(weights_over(weights, sizes), weights.name, where).reshape(values.shape)
+        raw = weights_over(weights, sizes)
+        weight = checked_weights(raw, weights.name, where).reshape(values.shape)
+        warn_count_weights(values.ravel(), raw, weights.name)
         refuse_weightless(np.where(values.shape[1] > 0, weight.sum(axis=1), np.nan), group_label)
     # Whole numbers and booleans cannot be missing; they are not turned into floats just to look.
     floats = values.ravel() if values.dtype.kind == "f" else np.zeros(0)
-    keep, missing = screen(floats, None if weight is None else weight.ravel(), score.name, nan_policy, where)
+    total: FloatArray | None = None
+    if counts is not None:
+        names = (score.name, counts.name)
+        total = checked_counts(
+            values.ravel().astype(np.float64), weights_over(counts, sizes, "counts"), names, where
+        )
+    absent = total if weight is None else weight.ravel()  # where it is 0
+    keep, missing = screen(floats, absent, score.name, nan_policy, where)
     return Cells(
         score=array,
         values=values,
         keep=None if keep is None else keep.reshape(values.shape),
         missing=None if missing is None else missing.reshape(values.shape),
         weights=weight,
+        counts=None if total is None else total.reshape(values.shape),
         groups=np.arange(n_groups)[:, None],
         n_groups=n_groups,
         group_label=group_label,
         shape=shape,
         kept=kept,
         reduced=reduced,
-        **told_of(values if keep is None else values.ravel()[keep]),
+        **told_of(values if keep is None else values.ravel()[keep], total),
     )

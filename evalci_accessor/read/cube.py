@@ -30,7 +30,7 @@ from evalci_accessor.read.items import Items, gather
 from evalci_accessor.read.matched import Grid, Matched, assemble, match
 from evalci_accessor.read.names import choose_systems, refuse_missing_factor
 from evalci_accessor.read.rows import Names, Pairing, Rows, Samples, item_weights
-from evalci_accessor.read.scores import checked_weights, refuse_weightless
+from evalci_accessor.read.scores import checked_weights, refuse_both, refuse_weightless
 from evalci_accessor.read.tidy import FrameWriter
 from evalci_accessor.read.unnamed import Coder, ids_only, ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray, check_option
@@ -136,6 +136,11 @@ class CubeReader(Reader[Any]):
     def _weights(self, roles: Roles) -> Named | None:
         return None if roles.weights is None else find(self.data, roles.weights, "weights")
 
+    def _read_cells(self, score: Named, reduced: DimNames, roles: Roles) -> Cells:
+        refuse_both(roles)
+        counts = None if roles.n is None else find(self.data, roles.n, "n")
+        return read_cells(score, reduced, self._weights(roles), roles.nan_policy, counts)
+
     def _writer(self, scores: Cells) -> Any:
         return self._write(scores.score, scores.kept)
 
@@ -150,7 +155,7 @@ class CubeReader(Reader[Any]):
         reduced = dims.reduced_dims(self.data, score.array, roles, along if clusters else None)
         # What repeats within an item lies together.
         reduced = tuple(sorted(reduced, key=lambda d: d not in along))
-        return read_cells(score, reduced, self._weights(roles), roles.nan_policy)
+        return self._read_cells(score, reduced, roles)
 
     def _clustered(self, roles: Roles) -> tuple[Cells, list[Clustering]]:
         clusters = dims.clusterings_of(self.data, roles)
@@ -159,12 +164,16 @@ class CubeReader(Reader[Any]):
 
     def _candidates(self, roles: Roles) -> tuple[Cells, list[Clustering]]:
         """Coordinates, dims and variables along the reduced dims that repeat their values over the items."""
-        score, weights = dims.score_of(self.data, roles.score), self._weights(roles)
+        score = dims.score_of(self.data, roles.score)
         free = roles.dim is None and roles.by is None
         default = dims.dims_of_repeats(self.data, score) if free else None
         reduced = dims.reduced_dims(self.data, score.array, roles, default)
-        cells = read_cells(score, reduced, weights, roles.nan_policy)
-        taken = {score.name, *([] if weights is None else [weights.name])}
+        cells = self._read_cells(score, reduced, roles)
+        numbers = ((roles.weights, "weights"), (roles.n, "n"))
+        taken = {
+            score.name,
+            *(find(self.data, spec, role).name for spec, role in numbers if spec is not None),
+        }
         arrays = {
             name: array
             for name, array in dims.lookups(self.data).items()

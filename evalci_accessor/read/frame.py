@@ -20,7 +20,15 @@ from evalci_accessor.read.matched import Matched, match
 from evalci_accessor.read.names import choose_systems, find_clusterings, named_parts, refuse_missing_factor
 from evalci_accessor.read.rows import Names, Pairing, Rows
 from evalci_accessor.read.samples import Scores, told_of
-from evalci_accessor.read.scores import checked_weights, refuse_weightless, screen, to_float
+from evalci_accessor.read.scores import (
+    checked_counts,
+    checked_weights,
+    refuse_both,
+    refuse_weightless,
+    screen,
+    to_float,
+    warn_count_weights,
+)
 from evalci_accessor.read.tidy import FrameWriter, as_series
 from evalci_accessor.read.unnamed import Coder, ids_only, ids_or_settings, usable
 from evalci_accessor.stats.validate import FloatArray, IntArray
@@ -138,10 +146,19 @@ class FrameReader(Reader[pd.DataFrame]):
         column = find(self.data, roles.score, "score")
         scores = to_float(column.values, column.name)
         weight: FloatArray | None = None
+        counts: FloatArray | None = None
+        refuse_both(roles)
         if roles.weights is not None:
             found = find(self.data, roles.weights, "weights")
-            weight = checked_weights(to_float(found.values, found.name, "weights"), found.name, self._where)
-        keep, missing = screen(scores, weight, column.name, roles.nan_policy, self._where)
+            raw = to_float(found.values, found.name, "weights")
+            weight = checked_weights(raw, found.name, self._where)
+            warn_count_weights(scores, raw, str(found.name))
+        if roles.n is not None:
+            found = find(self.data, roles.n, "n")
+            total = to_float(found.values, found.name, "counts")
+            counts = checked_counts(scores, total, (column.name, found.name), self._where)
+        absent = weight if counts is None else counts  # where it is 0
+        keep, missing = screen(scores, absent, column.name, roles.nan_policy, self._where)
         keys = self._keys(roles)
         if weight is not None and keys.columns:
             totals = np.bincount(keys.codes, weights=weight, minlength=keys.n_groups)
@@ -156,7 +173,8 @@ class FrameReader(Reader[pd.DataFrame]):
             n_groups=keys.n_groups,
             group_label=keys.label,
             weights=weight,
-            **told_of(scores if keep is None else scores[keep]),
+            counts=counts,
+            **told_of(scores if keep is None else scores[keep], counts),
         )
 
     def _writer(self, scores: FrameScores) -> FrameWriter:
@@ -171,7 +189,8 @@ class FrameReader(Reader[pd.DataFrame]):
         """Columns and index levels that repeat their values and have no other part in the call."""
         scores, roles = self._scores(roles), self._own(roles)
         parts = [find(self.data, roles.score, "score"), *scores.keys.columns]
-        parts += [] if roles.weights is None else [find(self.data, roles.weights, "weights")]
+        numbers = ((roles.weights, "weights"), (roles.n, "n"))
+        parts += [find(self.data, spec, role) for spec, role in numbers if spec is not None]
         named = list(free_columns(self.data, {one.label for one in parts}, "cluster"))
         keep = slice(None) if scores.keep is None else scores.keep
         kept = usable({one.name: one.values[keep] for one in named}, scores.values[keep])

@@ -74,6 +74,7 @@ class Scores:
     group_label: Callable[[int], str]  # words for a group, as "model='A'"; empty for the only one
     # Shape of the groups; None for a single axis, or none where there is one group.
     shape: tuple[int, ...] | None = None
+    counts: FloatArray | None = None  # of how many scores each is the sum; None where each is one
 
     @property
     def hint(self) -> str:
@@ -102,6 +103,7 @@ class Scores:
             "groups": None if self.groups is None else self.counted(self.groups),
             "n_groups": self.n_groups,
             "weights": None if self.weights is None else self.counted(self.weights),
+            "counts": None if self.counts is None else self.counted(self.counts),
             "bounded": in_unit_interval(self.score_range),
             "binary": self.binary,
         }
@@ -120,7 +122,8 @@ class Scores:
         n_missing, n_lost = np.zeros(self.n_groups, dtype=np.int64), 0
         if self.missing is not None:
             groups = np.broadcast_to(0 if self.groups is None else self.groups, self.values.shape)
-            n_missing = np.bincount(groups[self.missing], minlength=self.n_groups)
+            counts = None if self.counts is None else self.counts[self.missing]
+            n_missing = np.bincount(groups[self.missing], counts, minlength=self.n_groups).astype(np.int64)
             gone = np.broadcast_to(by.coded.codes, self.values.shape)[self.missing]
             n_lost = len(np.setdiff1d(gone[gone >= 0], totals.cluster))
         return Sample(
@@ -174,8 +177,10 @@ class Scores:
         return [] if sample.crossing is None else [sample]
 
 
-def told_of(scores: np.ndarray) -> dict[str, Any]:
-    """What is known of scores that count, as parameters of `Scores`."""
+def told_of(scores: np.ndarray, counts: FloatArray | None) -> dict[str, Any]:
+    """What is known of scores that count, as parameters of `Scores`; counts are of scores 0 and 1."""
+    if counts is not None:
+        return {"score_range": (0.0, 1.0), "binary": True, "sentinel": None}
     return {"score_range": range_of(scores), "binary": all_binary(scores), "sentinel": sentinel_of(scores)}
 
 

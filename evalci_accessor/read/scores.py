@@ -12,12 +12,16 @@ import pandas as pd
 
 from evalci_accessor import exceptions as ex
 from evalci_accessor.exceptions import examples
-from evalci_accessor.options import NanPolicy
+from evalci_accessor.options import NanPolicy, Roles
 from evalci_accessor.read.ids import bare
 from evalci_accessor.stats.validate import BoolArray, FloatArray, check_option, scaled
 
-_NOT_NUMBERS: dict[str, type[ex.EvalCIError]] = {"scores": ex.ScoreTypeError, "weights": ex.WeightError}
-_KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0"}
+_NOT_NUMBERS: dict[str, type[ex.EvalCIError]] = {
+    "scores": ex.ScoreTypeError,
+    "weights": ex.WeightError,
+    "counts": ex.ScoreTypeError,
+}
+_KINDS = {"scores": "numbers or booleans", "weights": "numbers >= 0", "counts": "whole numbers"}
 _WORTHS: tuple[dict[str, float], ...] = (
     {"true": 1, "false": 0},
     {"c": 1, "i": 0, "p": 0.5, "n": 0},
@@ -34,7 +38,7 @@ def is_number(dtype: Any) -> bool:
 
 
 def to_float(values: Any, name: str, what: str = "scores") -> FloatArray:
-    """Scores (or weights) as float64, nan where missing. The caller's array is not changed."""
+    """Scores (or weights, or counts) as float64, nan where missing. The caller's array is not changed."""
     values = bare(values)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -187,6 +191,51 @@ def checked_weights(weights: FloatArray, name: str, where: Any) -> FloatArray:
     if not weights.any():
         raise ex.WeightError(f"All {weights.size} weights in {name!r} are 0; at least one must be positive.")
     return scaled(weights)
+
+
+def checked_counts(
+    passed: FloatArray, total: FloatArray, names: tuple[str, str], where: Callable[[int], str]
+) -> FloatArray:
+    """How many scores each count of passes is of: whole numbers, and at least as many as passed."""
+    with np.errstate(invalid="ignore"):
+        whole = (total >= 0) & (total == np.round(total)) & np.isfinite(total)
+        fits = np.isnan(passed) | ((passed >= 0) & (passed <= total) & (passed == np.round(passed)))
+    bad = np.flatnonzero(~(whole & fits)).tolist()
+    if bad:
+        shown = examples(bad, words=lambda i: f"{where(i)} ({passed.flat[i]:g} of {total.flat[i]:g})")
+        raise ex.ScoreError(
+            f"{len(bad)} of {total.size} entries are no counts: {shown}. With n={names[1]!r} each {names[0]!r} is how many of so "
+            "many scores passed, so both are whole numbers, and none passes more than there are. Rates of totals become counts "
+            "by (rate * total).round(); leave out entries without a total."
+        )
+    return total
+
+
+def warn_count_weights(scores: FloatArray, weights: FloatArray, name: str) -> None:
+    """Say that fractions under weights look like rates of so many scores each."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        passed = scores * weights
+    if not len(scores) or not np.isfinite(passed).all() or (weights != np.round(weights)).any():
+        return
+    whole = np.abs(passed - np.round(passed)) <= 1e-6 * np.maximum(weights, 1)
+    odd = scores != np.round(scores)
+    unlikely = np.log(np.maximum(weights[odd], 1)).sum() > np.log(1000)  # to be whole by chance
+    if whole.all() and unlikely and ((scores >= 0) & (scores <= 1)).all():
+        ex.warn(
+            f"All {len(scores)} scores times their weights in {name!r} are whole numbers, as of rates with the number of scores "
+            f"behind each. Weights do not count scores. If {name!r} holds these numbers, give the passes and name it with n=: "
+            f"score=(score * {name}).round(), n={name!r}.",
+            ex.CountWeightsWarning,
+        )
+
+
+def refuse_both(roles: Roles) -> None:
+    """Refuse numbers of scores beside weights."""
+    if roles.n is not None and roles.weights is not None:
+        raise ex.MethodError(
+            "n= and weights= are both given. n= says how many scores a row is the sum of, weights= how much a score counts; pass "
+            "one of them, or a row a score with weights."
+        )
 
 
 def refuse_weightless(totals: FloatArray, label: Callable[[int], str]) -> None:

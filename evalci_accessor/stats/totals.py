@@ -125,10 +125,14 @@ class ClusterTotals:
         groups: IntArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
+        counts: FloatArray | None = None,
         bounded: bool,
         binary: bool,
     ) -> ClusterTotals:
-        """Add up rows. ``codes`` and ``groups`` count from 0; ``binary`` says that all scores are 0 or 1."""
+        """Add up rows. ``codes`` and ``groups`` count from 0; ``binary`` says that all scores are 0 or 1.
+
+        Under ``counts`` each row is so many scores of 0 and 1, and the sum of these; there are no weights then.
+        """
         if weights is not None and not weights.all():
             used = weights != 0  # a row of weight zero is an absent row
             scores, codes, weights = scores[used], codes[used], weights[used]
@@ -140,7 +144,7 @@ class ClusterTotals:
             if size > max(4 * len(scores), _DENSE_CELLS):
                 present, key = np.unique(key, return_inverse=True)
                 size = len(present)
-        n = np.bincount(key, minlength=size)
+        n = np.bincount(key, counts, minlength=size).astype(np.int64, copy=False)
         held = np.flatnonzero(n)
         if present is None:
             present = held

@@ -252,7 +252,7 @@ def test_every_class_of_warning_has_a_test():
         ex.SentinelScoreWarning,
         ex.MixedScaleWarning,
     }
-    tested |= {ex.PercentScoreWarning}
+    tested |= {ex.PercentScoreWarning, ex.CountWeightsWarning}  # the latter in test_counts.py
     tested |= {category for *_, category, _ in PAIRED.values()} | {
         ex.UnmatchedItemsWarning,
         ex.SharedKeyWarning,

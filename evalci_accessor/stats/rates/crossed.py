@@ -47,6 +47,7 @@ class Crossed:
         groups: IntArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
+        counts: FloatArray | None = None,
         bounded: bool,
         binary: bool,
         margins: Sequence[ClusterTotals] | None = None,
@@ -54,7 +55,7 @@ class Crossed:
         """Add up rows; ``codes`` holds the clusters of each clustering, from 0; ``margins`` are their totals where at hand."""
         check_number(len(codes))
 
-        scale: dict[str, Any] = {"bounded": bounded, "binary": binary, "weights": weights}
+        scale: dict[str, Any] = {"bounded": bounded, "binary": binary, "weights": weights, "counts": counts}
 
         def total(ids: IntArray) -> ClusterTotals:
             n_clusters = int(ids.max(initial=-1)) + 1
